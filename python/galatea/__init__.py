@@ -27,6 +27,8 @@ from .display import Sheet, view
 from .text_pipeline import TextPipeline
 from .trace.errors import TraceError
 from .trace.node import Node, newaxis
+from .trace.pixel import pixel, sum
+from .trace.select import select
 
 __version__ = version()
 

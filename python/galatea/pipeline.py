@@ -15,8 +15,10 @@ import difflib
 import functools
 import inspect
 import os
+import re
 from typing import Any, Callable
 
+from galatea.trace.control import check_arms
 from galatea.trace.errors import TraceError
 from galatea.trace.layout import Layout
 from galatea.trace.expression import Call, Display
@@ -110,6 +112,7 @@ class Pipeline:
         recorder.options = options
         with recorder:
             result = _ready(function, conditionals)(*args, **(kwargs or {}))
+            check_arms(recorder)
             if outputs is not None:
                 result = outputs(result)
             code = getattr(plain, "__code__", None)
@@ -333,30 +336,54 @@ def _text_of(recorder: Recorder, at: Place | None, options: dict[str, Any]):
     assert decorator is not None
     where = f" of {os.path.basename(at.file)}:{at.line}" if at else ""
     head = [f"# Made from the Python function `{recorder.name}`{where}."]
-    used = "\n".join(body + decorator)
-    if "np." in used:
+    above, ranges_above = _definitions(recorder)
+    used = "\n".join([*above, *body, *decorator])
+    if _uses(used, "np"):
         head.append("import numpy as np")
-    if "galatea.newaxis" in used:
+    if _uses(used, "galatea"):
         head.append("import galatea")
     names = [name for name in ("fn", "math", "pipeline_def", "types") if _uses(used, name)]
+    if re.search(r"(?<![\w.])select\(", used):
+        names = sorted([*names, "select"])
     head.append(f"from galatea import {', '.join(names)}")
     for module, members in sorted(recorder.modules.items()):
         head.append(f"from {module} import {', '.join(sorted(members))}")
-    head += ["", "", *decorator, f"def {recorder.name}():"]
+    line_map = _shifted(ranges_above, len(head))
+    head += [*above, "", "", *decorator, f"def {recorder.name}():"]
     offset = len(head)
     text = "\n".join([*head, *body]) + "\n"
-    line_map = [
-        ((line + offset, column, end_line + offset, end_column), place)
-        for (line, column, end_line, end_column), place in ranges
-    ]
+    line_map += _shifted(ranges, offset)
     if at is not None:
         first = offset - len(decorator)
         line_map.append(((first, 1, offset, 1 + len(f"def {recorder.name}():")), at))
     return text, line_map
 
 
+def _shifted(ranges, offset: int) -> list[tuple[tuple[int, int, int, int], Place]]:
+    return [
+        ((line + offset, column, end_line + offset, end_column), place)
+        for (line, column, end_line, end_column), place in ranges
+    ]
+
+
+def _definitions(recorder: Recorder):
+    """What stands between the imports and the pipeline: lines, and the places of their ranges."""
+    lines: list[str] = []
+    ranges: list = []
+    was_function = False
+    for item in recorder.definitions.items:
+        if item.is_function or was_function:
+            lines += ["", ""]
+        elif not lines:
+            lines.append("")
+        ranges += _shifted(item.ranges, len(lines))
+        lines += item.lines
+        was_function = item.is_function
+    return lines, ranges
+
+
 def _uses(text: str, name: str) -> bool:
-    return name == "pipeline_def" or f"{name}." in text
+    return name == "pipeline_def" or re.search(rf"(?<![\w.]){name}\b", text) is not None
 
 
 class PipelineFunction:

@@ -16,53 +16,34 @@ from galatea.trace import recorder as recorders
 from galatea.trace.errors import TraceError
 from galatea.trace.expression import Binary, Unary, Use
 from galatea.trace.literals import expression_of
+from galatea.trace.merging import UNASSIGNED, Containers, Merging
 from galatea.trace.node import Node, is_operand
 from galatea.trace.recorder import Branch, Choice
 
 
-class _Unassigned:
-    """A variable without a value."""
+class Side:
+    """An arm that is run in one go: a side of an `and`, a function of a `select`.
 
-    def __repr__(self) -> str:
-        return "<no value>"
+    Where an exception leaves it, it stays open, and whoever catches the exception is told.
+    """
 
+    code = None
 
-UNASSIGNED = _Unassigned()
+    def __init__(self, recorder, what: str, place, condition: Node | None = None, holds: bool = True):
+        self.recorder = recorder
+        self.what = what
+        self.place = place
+        self.condition, self.holds = condition, holds
 
+    def __enter__(self) -> "Side":
+        self.block = self.recorder.open(self.what, self.condition, self.holds)
+        self.recorder.open_branches.append(self)
+        return self
 
-class Unmergeable:
-    """A variable whose two values no pipeline can hold; using it raises."""
-
-    def __init__(self, name: str, values: tuple[Any, Any], place):
-        object.__setattr__(self, "_why", (name, values, place))
-
-    def _fail(self, *_, **__):
-        name, (a, b), place = object.__getattribute__(self, "_why")
-        raise TraceError(
-            f"`{name}` is {_kind(a)} or {_kind(b)} behind the `if` on data at {place}",
-            places.caller(),
-            "a value that differs from sample to sample must be a data node or a number; decide "
-            "what is known now outside of the `if`",
-        )
-
-    def __getattribute__(self, name: str):
-        if name in ("_why", "_fail", "__class__"):
-            return object.__getattribute__(self, name)
-        return object.__getattribute__(self, "_fail")()
-
-    __call__ = __bool__ = __iter__ = __len__ = __getitem__ = __eq__ = _fail
-    __add__ = __radd__ = __mul__ = __rmul__ = __sub__ = __lt__ = __gt__ = _fail
-    __hash__ = None  # type: ignore[assignment]
-
-
-def _kind(value: Any) -> str:
-    if value is UNASSIGNED:
-        return "without a value"
-    if value is None:
-        return "None"
-    if isinstance(value, Node):
-        return "a data node"
-    return f"of type `{type(value).__name__}`"
+    def __exit__(self, kind, *_) -> None:
+        if kind is None:
+            self.recorder.open_branches.pop()
+            self.recorder.close(self.block)
 
 
 class If:
@@ -88,11 +69,7 @@ class If:
         self.code = frame.f_code
         scope = dict(frame.f_locals)
         self.before = {name: scope.get(name, UNASSIGNED) for name in names}
-        self.containers = [
-            (name, value, _content(value))
-            for name, value in scope.items()
-            if isinstance(value, (list, dict, set))
-        ]
+        self.containers = Containers(scope.items())
         self.recorder.open_branches.append(self)
         self.arms: list = []
         self.values: list[dict[str, Any]] = []
@@ -112,14 +89,7 @@ class If:
             )
         self.recorder.close(self.arms[-1])
         self.values.append({name: scope.get(name, UNASSIGNED) for name in self.names})
-        for name, value, content in self.containers:
-            if _differs(_content(value), content):
-                raise TraceError(
-                    f"`{name}` was changed in an arm of the `if` on data at {self.place}: the "
-                    "change would hold for some samples only",
-                    places.caller(),
-                    f"make a new one, which merges: `{name} = {name} + [x]`, `{{**{name}, …}}`",
-                )
+        self.containers.check(f"an arm of the `if` on data at {self.place}")
 
     def begin_then(self) -> bool:
         return self._open("first arm") if self.is_data else self.truth
@@ -138,114 +108,25 @@ class If:
         """What the variables hold behind the `if`, in the order of `names`."""
         self._close(sys._getframe(1).f_locals)
         self.recorder.open_branches.pop()
-        branch = Branch(Use(self.condition), self.arms[0], self.arms[1], self.place)
+        merging = Merging(self.recorder, self.arms, self.place, "`if`")
         then, otherwise = self.values
-        merged = tuple(
-            _merge(self.recorder, branch, name, then[name], otherwise[name]) for name in self.names
-        )
-        self.recorder.finish(branch)
+        merged = tuple(merging.value(name, [then[name], otherwise[name]]) for name in self.names)
+        self.recorder.finish(_branch(self.condition, merging))
         return merged
 
 
-def _content(value: Any) -> Any:
-    if isinstance(value, dict):
-        return list(value.items())
-    return list(value)
-
-
-def _differs(a: list, b: list) -> bool:
-    if len(a) != len(b):
-        return True
-
-    def same(x, y):
-        if isinstance(x, tuple) and isinstance(y, tuple) and len(x) == len(y) == 2:
-            return all(p is q for p, q in zip(x, y))
-        return x is y
-
-    return not all(same(x, y) for x, y in zip(a, b))
-
-
-def _holds_node(value: Any) -> bool:
-    if isinstance(value, (list, tuple)):
-        return any(_holds_node(element) for element in value)
-    if isinstance(value, dict):
-        return any(_holds_node(element) for element in value.values())
-    return isinstance(value, Node)
-
-
-def _equal(a: Any, b: Any) -> bool:
-    if a is b:
-        return True
-    if type(a) is not type(b) or _holds_node(a) or _holds_node(b):
-        return False
-    if isinstance(a, (bool, int, float, str, bytes, list, tuple, dict, range)):
-        try:
-            return repr(a) == repr(b) and bool(a == b)
-        except Exception:  # noqa: BLE001 - a comparison of the user's that fails: not equal
-            return False
-    return bool(getattr(a, "galatea_text", None)) and a.galatea_text == b.galatea_text
-
-
-def _merge(recorder, branch: Branch, name: str, a: Any, b: Any) -> Any:
-    """One value behind the `if`; containers of equal structure merge leaf by leaf."""
-    if _equal(a, b):
-        return a
-    if type(a) is type(b) and isinstance(a, (list, tuple)) and len(a) == len(b):
-        leaves = [_merge(recorder, branch, f"{name}_{i}", x, y) for i, (x, y) in _pairs(a, b)]
-        if hasattr(a, "_fields"):
-            return type(a)(*leaves)
-        return type(a)(leaves)
-    if isinstance(a, dict) and isinstance(b, dict) and list(a) == list(b):
-        return {key: _merge(recorder, branch, f"{name}_{key}", a[key], b[key]) for key in a}
-    expressions = []
-    for value, arm in ((a, branch.then), (b, branch.otherwise)):
-        if value is UNASSIGNED:
-            expressions.append(None)
-            continue
-        try:
-            recorder.block = arm
-            expressions.append(expression_of(recorder, value, branch.place))
-        except TraceError:
-            if _holds_node(value):
-                raise
-            return Unmergeable(name, (a, b), branch.place)
-        finally:
-            recorder.block = branch.then.parent
-    result = recorder.node(branch.place)
-    result.hint = _name_for(name, a, b)
-    branch.merges.append((result, expressions[0], expressions[1]))
-    return result
-
-
-def _name_for(name: str, a: Any, b: Any) -> str:
-    """The variable's name; where it is not the user's, the one of the values."""
-    if not name.startswith("_galatea"):
-        return name
-    hints = {value.hint for value in (a, b) if isinstance(value, Node) and value.hint}
-    return hints.pop() if len(hints) == 1 else name.removeprefix("_galatea_")
-
-
-def _pairs(a, b):
-    return enumerate(zip(a, b))
-
-
-def is_data(value: Any) -> bool:
-    return isinstance(value, Node)
-
-
-def _lazy(recorder, what: str, function: Callable[[], Any], condition: Node, holds: bool):
-    block = recorder.open(what, condition, holds)
-    value = function()
-    recorder.close(block)
-    return block, value
+def _branch(condition: Node, merging: Merging) -> Branch:
+    merges = [(result, *expressions) for result, expressions in merging.results]
+    return Branch(Use(condition), *merging.blocks, merging.place, merges)
 
 
 def _choice(kind: str, left: Node, right, other=None) -> Any:
     place = places.caller()
     recorder = recorders.require(f"`{kind}` on data")
     recorder.check(left, place)
-    what = f"a side of the `{kind}` at {place}"
-    block, value = _lazy(recorder, what, right, left, kind != "or")
+    with Side(recorder, f"a side of the `{kind}` at {place}", place, left, kind != "or") as side:
+        value = right()
+    block = side.block
     if other is None:
         result = recorder.node(place)
         recorder.block = block
@@ -254,31 +135,17 @@ def _choice(kind: str, left: Node, right, other=None) -> Any:
         choice = Choice(result, kind, Use(left), block, expression, place)
         recorder.finish(choice)
         return result
-    other_block, other_value = _lazy(recorder, what, other, left, False)
-    if isinstance(value, (list, tuple, dict)) or isinstance(other_value, (list, tuple, dict)):
-        branch = Branch(Use(left), block, other_block, place)
-        merged = _merge(recorder, branch, "chosen", value, other_value)
-        recorder.finish(branch)
-        return merged
-    if _equal(value, other_value) and not block.statements and not other_block.statements:
-        return value
-    expressions = []
-    for each, arm in ((value, block), (other_value, other_block)):
-        recorder.block = arm
-        try:
-            expressions.append(expression_of(recorder, each, place))
-        except TraceError:
-            if _holds_node(each):
-                raise
-            return Unmergeable("the conditional expression", (value, other_value), place)
-        finally:
-            recorder.block = block.parent
-    result = recorder.node(place)
-    choice = Choice(
-        result, "if", Use(left), block, expressions[0], place, other_block, expressions[1]
-    )
-    recorder.finish(choice)
-    return result
+    with Side(recorder, f"a side of the conditional at {place}", place, left, False) as side:
+        other_value = other()
+    merging = Merging(recorder, [block, side.block], place, "conditional expression")
+    merged = merging.value("", [value, other_value])
+    if isinstance(merged, Node) and len(merging.results) == 1 and merged is merging.results[0][0]:
+        then, otherwise = merging.results[0][1]
+        choice = Choice(merged, "if", Use(left), block, then, place, side.block, otherwise)
+        recorder.finish(choice)
+    elif merging.results:
+        recorder.finish(_branch(left, merging))
+    return merged
 
 
 def conditional(condition: Any, then: Callable[[], Any], otherwise: Callable[[], Any]) -> Any:
@@ -439,5 +306,15 @@ def caught(opened: int) -> None:
         raise TraceError(
             "an exception left an arm of an `if` on data and was caught outside of it",
             places.caller(),
+            "an arm is run once for all samples: catch the exception inside of it",
+        )
+
+
+def check_arms(recorder) -> None:
+    """At the end of a pipeline: all arms were left at their ends."""
+    if recorder.open_branches:
+        raise TraceError(
+            "an exception left an arm of a branch on data, and was caught outside of it",
+            recorder.open_branches[-1].place,
             "an arm is run once for all samples: catch the exception inside of it",
         )

@@ -42,5 +42,11 @@ class TraceError(UserError, TypeError):
         return type(self), (self.message, self.place, self.help)
 
 
+class NoLiteral(TraceError):
+    """A value that the language has no literal of; `value` is it."""
+
+    value: object = None
+
+
 class UnknownOperator(TraceError, AttributeError):
     """`fn` holds no operator of this name."""

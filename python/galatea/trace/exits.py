@@ -56,8 +56,10 @@ def assigned(statements) -> list[str]:
         elif isinstance(node, (ast.Import, ast.ImportFrom)):
             for alias in node.names:
                 found[(alias.asname or alias.name).split(".")[0]] = None
-        elif isinstance(node, ast.ExceptHandler) and node.name:
+        elif isinstance(node, (ast.ExceptHandler, ast.MatchAs, ast.MatchStar)) and node.name:
             found[node.name] = None
+        elif isinstance(node, ast.MatchMapping) and node.rest:
+            found[node.rest] = None
 
     for statement in statements:
         visit(statement)

@@ -128,3 +128,13 @@ class Display(Expression):
 
     def parts(self):
         return self.elements
+
+
+@dataclass(eq=False)
+class Lambda(Expression):
+    """`lambda: body`."""
+
+    body: Expression
+
+    def parts(self):
+        return [self.body]

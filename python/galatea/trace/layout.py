@@ -20,7 +20,7 @@ _MARK = re.compile(f"{_OPEN}[0-9]+{_NUMBERED}|{_CLOSE}")
 _PRECEDENCE = {"or": 2, "and": 3, "|": 6, "^": 7, "&": 8, "<<": 9, ">>": 9, "+": 10, "-": 10}
 _PRECEDENCE |= {"*": 11, "/": 11, "//": 11, "%": 11, "**": 13}
 _PRECEDENCE |= dict.fromkeys(["==", "!=", "<", "<=", ">", ">="], 5)
-_NOT, _SIGN, _ATOM, _CONDITIONAL = 4, 12, 20, 1
+_NOT, _SIGN, _ATOM, _CONDITIONAL, _LAMBDA = 4, 12, 20, 1, 0
 _SIMPLE_POWER = re.compile(r"-?[A-Za-z_0-9.]+")
 
 
@@ -131,6 +131,8 @@ class Layout:
             return x.operator + (f"({text})" if precedence < _SIGN or powered else text), _SIGN
         if isinstance(x, e.Binary):
             return self._binary(x)
+        if isinstance(x, e.Lambda):
+            return f"lambda: {self.one_line(x.body)}", _LAMBDA
         assert isinstance(x, Conditional), type(x)
         value, condition = (
             self._operand(part, _CONDITIONAL + 1) for part in (x.value, x.condition)

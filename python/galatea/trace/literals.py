@@ -11,7 +11,7 @@ import enum
 import math
 from typing import Any
 
-from galatea.trace.errors import TraceError
+from galatea.trace.errors import NoLiteral, TraceError
 from galatea.trace.expression import Call, Display, Expression, Literal, Unary, Use
 from galatea.trace.library import LibraryValue
 from galatea.trace.node import NewAxis, Node
@@ -102,8 +102,15 @@ def _constant_name(recorder, array) -> str:
     return name
 
 
-def expression_of(recorder, value: Any, place=None) -> Expression:
-    """`value` as an expression; raises TraceError where the language has no such value."""
+def expression_of(recorder, value: Any, place=None, functions: bool = False) -> Expression:
+    """`value` as an expression; raises TraceError where the language has no such value.
+
+    With `functions`, Python functions become definitions of the text.
+    """
+
+    def each(values) -> list[Expression]:
+        return [expression_of(recorder, element, place, functions) for element in values]
+
     if isinstance(value, Node):
         recorder.check(value, place)
         return Use(value)
@@ -111,8 +118,12 @@ def expression_of(recorder, value: Any, place=None) -> Expression:
         return Literal(repr(value))
     if isinstance(value, LibraryValue):
         return value.galatea_expression(recorder, place)
+    if functions:
+        text = recorder.definitions.text_of_callable(value, place)
+        if text is not None:
+            return Literal(text)
     spelling = getattr(value, "galatea_text", None)
-    if spelling is not None:
+    if isinstance(spelling, str):
         return Literal(spelling)
     if isinstance(value, NewAxis):
         recorder.imports.add("galatea")
@@ -128,7 +139,7 @@ def expression_of(recorder, value: Any, place=None) -> Expression:
             recorder.imports.add("numpy")
             return Call(f"np.{_dtype(value.dtype)}", [("", number(value.item()))])
     if isinstance(value, enum.Enum) and not isinstance(value, (int, float, str)):
-        return expression_of(recorder, value.value, place)
+        return expression_of(recorder, value.value, place, functions)
     if isinstance(value, bool):
         return Literal(repr(bool(value)))
     if isinstance(value, int):
@@ -138,26 +149,28 @@ def expression_of(recorder, value: Any, place=None) -> Expression:
     if isinstance(value, str):
         return Literal(string(str(value)))
     if isinstance(value, (list, range)):
-        return Display("[", [expression_of(recorder, element, place) for element in value])
+        return Display("[", each(value))
     if isinstance(value, tuple):
-        return Display("(", [expression_of(recorder, element, place) for element in value])
+        return Display("(", each(value))
     if isinstance(value, dict):
         keys = [_key(key, place) for key in value]
-        elements = [expression_of(recorder, element, place) for element in value.values()]
-        return Display("{", elements, keys)
-    path = getattr(value, "__fspath__", None)
-    if path is not None:
-        return expression_of(recorder, path(), place)
-    if hasattr(value, "__array__") and hasattr(value, "dtype"):
-        import numpy as np
+        return Display("{", each(value.values()), keys)
+    if not isinstance(value, type):
+        path = getattr(value, "__fspath__", None)
+        if path is not None:
+            return expression_of(recorder, path(), place)
+        if hasattr(value, "__array__") and hasattr(value, "dtype"):
+            import numpy as np
 
-        return _array(recorder, np.asarray(value), place)
-    raise TraceError(
+            return _array(recorder, np.asarray(value), place)
+    error = NoLiteral(
         f"a value of type `{type(value).__module__}.{type(value).__qualname__}` cannot be part of "
         "a pipeline",
         place,
         "pass numbers, strings, lists, tuples, dicts, numpy arrays, `galatea.types` or data nodes",
     )
+    error.value = value
+    raise error
 
 
 def _key(key: Any, place) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 
 from galatea.trace import expression as e
-from galatea.trace.recorder import Block, Branch, Operation, Recorder
+from galatea.trace.recorder import Block, Branch, Operation, Recorder, Selection
 
 
 class Reading:
@@ -51,6 +51,16 @@ class Reading:
                     self.end[arm] = self._count
                 self._count += 1
                 self.end[statement] = self._count
+            elif isinstance(statement, Selection):
+                self._use(statement.index)
+                self.begin[statement] = self._count
+                for arm, values in statement.arms:
+                    self._number(arm)
+                    for value in values:
+                        self._use(value)
+                    self.end[arm] = self._count
+                self._count += 1
+                self.end[statement] = self._count
             else:
                 self._use(statement.left)
                 self.begin[statement] = self._count
@@ -69,6 +79,15 @@ class Reading:
                 self.end[statement] = self._count
         self.end[block] = self._count
 
+    def read_from_outside(self, block: Block) -> list:
+        """Nodes that a block, and the value at its end, read and that were made before it."""
+        begin, end = self.begin[block], self.end[block]
+        return [
+            node
+            for node, uses in self.uses.items()
+            if any(begin <= use <= end for use in uses) and not node.block.inside(block)
+        ]
+
     def is_live(self, node, after: int) -> bool:
         return any(
             use > after and not any(low <= use <= high for low, high in self.excluded)
@@ -77,8 +96,8 @@ class Reading:
 
 
 def drop_unread_merges(recorder: Recorder) -> None:
-    """Variables that nothing reads behind an `if` need no value there."""
-    branches: list[Branch] = []
+    """Variables that nothing reads behind an `if` or a `select` need no value there."""
+    branches: list[Branch | Selection] = []
     counts: dict[object, int] = defaultdict(int)
 
     def count(x: e.Expression | None, by: int = 1) -> None:
@@ -97,6 +116,13 @@ def drop_unread_merges(recorder: Recorder) -> None:
                 for _, then, otherwise in statement.merges:
                     count(then)
                     count(otherwise)
+            elif isinstance(statement, Selection):
+                branches.append(statement)
+                count(statement.index)
+                for arm, values in statement.arms:
+                    visit(arm)
+                    for value in values:
+                        count(value)
             else:
                 count(statement.left)
                 visit(statement.right)
@@ -107,6 +133,9 @@ def drop_unread_merges(recorder: Recorder) -> None:
     visit(recorder.body)
     count(recorder.result)
     for branch in reversed(branches):
+        if isinstance(branch, Selection):
+            _drop_unread_outputs(branch, counts, count)
+            continue
         kept = []
         for merge in branch.merges:
             if counts[merge[0]]:
@@ -115,3 +144,14 @@ def drop_unread_merges(recorder: Recorder) -> None:
                 count(merge[1], -1)
                 count(merge[2], -1)
         branch.merges = kept
+
+
+def _drop_unread_outputs(selection: Selection, counts, count) -> None:
+    """A selection keeps one output at least."""
+    read = [i for i, output in enumerate(selection.outputs) if counts[output]] or [0]
+    for _, values in selection.arms:
+        for i, value in enumerate(values):
+            if i not in read:
+                count(value, -1)
+    selection.outputs = [selection.outputs[i] for i in read]
+    selection.arms = [(arm, [values[i] for i in read]) for arm, values in selection.arms]

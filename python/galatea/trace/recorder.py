@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from galatea.trace import place as places
+from galatea.trace.definitions import Definitions
 from galatea.trace.errors import TraceError
 from galatea.trace.expression import Expression, Use
 from galatea.trace.node import Node
@@ -76,6 +77,17 @@ class Choice:
     other_value: Expression | None = None
 
 
+@dataclass(eq=False)
+class Selection:
+    """`outputs = select([arms], index)`; an arm is a block and a value for each of the outputs."""
+
+    outputs: list[Node]
+    index: Expression
+    arms: list[tuple[Block, list[Expression]]]
+    names: list[str]
+    place: Place | None
+
+
 _current = threading.local()
 
 
@@ -86,11 +98,12 @@ class Recorder:
         self.name = name
         self.body = Block(None)
         self.block = self.body
-        self.open_branches: list = []  # of control.If, innermost last
+        self.open_branches: list = []  # of control.If and control.Side, innermost last
+        self.definitions = Definitions(self)
         self.constants: dict[str, Any] = {}
         self.constant_names: dict[Any, str] = {}
         self.imports: set[str] = set()
-        self.modules: dict[str, set[str]] = {}  # module: names imported from it
+        self.modules: dict[str, set[str]] = {}  # module: names imported from it, "x as y" too
         self.sources: list = []
         self.input_names: set[str] = set()
         self.result: Expression | None = None
@@ -142,10 +155,11 @@ class Recorder:
                 "cannot be changed in it",
             )
 
-    def open(self, what: str, condition: Node, holds: bool) -> Block:
+    def open(self, what: str, condition: Node | None, holds: bool) -> Block:
         """Begins a path; what is recorded from now on belongs to it.
 
-        It is that of the samples for which `condition` holds, or does not.
+        It is that of the samples for which `condition` holds, or does not; None: it is chosen by an
+        index.
         """
         self.block = Block(self.block, what=what)
         return self.block
@@ -157,15 +171,20 @@ class Recorder:
         assert block.parent is not None
         self.block = block.parent
 
-    def finish(self, statement: "Branch | Choice") -> None:
+    def finish(self, statement: "Branch | Choice | Selection") -> None:
         """Records what the paths that ended belong to."""
         self.block.statements.append(statement)
 
-    def value(self, value: Any, place: Place | None = None) -> Expression:
-        """A Python value as an expression: a node, or a literal of the language."""
+    def value(
+        self, value: Any, place: Place | None = None, functions: bool = False
+    ) -> Expression:
+        """A Python value as an expression: a node, or a literal of the language.
+
+        With `functions`, Python functions become definitions of the text.
+        """
         from galatea.trace.literals import expression_of
 
-        return expression_of(self, value, place)
+        return expression_of(self, value, place, functions)
 
 
 def current() -> Recorder | None:

@@ -12,7 +12,6 @@ from __future__ import annotations
 import ast
 import copy
 import functools
-import linecache
 import sys
 import sysconfig
 import types
@@ -22,6 +21,7 @@ from galatea.trace import control
 from galatea.trace.asking import Asking
 from galatea.trace.exits import ASK, Unchangeable
 from galatea.trace.place import is_ours
+from galatea.trace.source import Missing, find
 
 # Libraries whose functions no user means when he writes `if` on data.
 _LEFT_ALONE = {
@@ -34,7 +34,6 @@ _STANDARD = sysconfig.get_paths()["stdlib"]
 # Why a function was left as it is, by its code.
 reasons: dict[types.CodeType, str] = {}
 _changed: dict[types.CodeType, types.CodeType | None] = {}
-_trees: dict[str, tuple[list[str], ast.Module]] = {}
 
 
 def reason_of(frame) -> str:
@@ -42,76 +41,9 @@ def reason_of(frame) -> str:
     return reasons.get(frame.f_code, "") if frame is not None else ""
 
 
-def _tree_of(file: str) -> ast.Module | None:
-    lines = linecache.getlines(file)
-    if not lines:
-        return None
-    known = _trees.get(file)
-    if known is not None and known[0] == lines:
-        return known[1]
-    try:
-        tree = ast.parse("".join(lines))
-    except SyntaxError:
-        return None
-    _trees[file] = (lines, tree)
-    return tree
-
-
-def _with_classes(node: ast.AST, owner: str = ""):
-    """All nodes with the name of the class around them, which private names (`__x`) carry."""
-    for child in ast.iter_child_nodes(node):
-        yield child, owner
-        yield from _with_classes(child, child.name if isinstance(child, ast.ClassDef) else owner)
-
-
-def _definition(code: types.CodeType):
-    """The syntax tree of a function, and the class around it; None where its source is not there
-    or is another one."""
-    tree = _tree_of(code.co_filename)
-    if tree is None:
-        return None
-    found = []
-    for node, owner in _with_classes(tree):
-        if code.co_name == "<lambda>":
-            if isinstance(node, ast.Lambda) and node.lineno == code.co_firstlineno:
-                names = [a.arg for a in (*node.args.posonlyargs, *node.args.args)]
-                names += [a.arg for a in node.args.kwonlyargs]
-                if list(code.co_varnames[: len(names)]) == names and _same_place(node, code):
-                    found.append((node, owner))
-        elif isinstance(node, ast.FunctionDef) and node.name == code.co_name:
-            first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
-            if first == code.co_firstlineno:
-                found.append((node, owner))
-    return found[0] if len(found) == 1 else None
-
-
-def _same_place(node: ast.Lambda, code: types.CodeType) -> bool:
-    """Where two lambdas stand on a line, positions tell them apart (Python 3.11 and newer)."""
-    positions = getattr(code, "co_positions", None)
-    if positions is None:
-        return True
-    places = [p for p in positions() if None not in p and p[1] - p[0] >= 0 and p[2:] != (0, 0)]
-    last = max(places, default=None, key=lambda p: (p[1], p[3]))
-    first = min(places, default=None, key=lambda p: (p[0], p[2]))
-    if first is None or last is None:
-        return True
-    body = node.body
-    return (
-        (first[0], first[2]) >= (node.lineno, node.col_offset)
-        and (last[1], last[3])
-        <= (
-            body.end_lineno,
-            body.end_col_offset,
-        )
-        and (last[1], last[3]) == (body.end_lineno, body.end_col_offset)
-    )
-
-
-def _new_code(code: types.CodeType, conditionals: bool) -> types.CodeType:
-    found = _definition(code)
-    if found is None:
-        raise Unchangeable("its source is not there")
-    definition, owner = found
+def _new_code(function: types.FunctionType, conditionals: bool) -> types.CodeType:
+    code = function.__code__
+    definition, owner = find(function)
     if code.co_flags & 0x80 or code.co_flags & 0x200:  # async
         raise Unchangeable("it is `async`")
     definition = copy.deepcopy(definition)
@@ -170,8 +102,8 @@ def changed(function: types.FunctionType, conditionals: bool = True) -> types.Fu
     key = (code, conditionals)
     if key not in _changed:
         try:
-            _changed[key] = _new_code(code, conditionals)
-        except (Unchangeable, SyntaxError, RecursionError, ValueError) as error:
+            _changed[key] = _new_code(function, conditionals)
+        except (Unchangeable, Missing, SyntaxError, RecursionError, ValueError) as error:
             reasons[code] = f"`{code.co_name}` was left as it is: {error}"
             _changed[key] = None
     new = _changed[key]

@@ -11,8 +11,6 @@ the text; the other arm of an `if` is not later.
 
 from __future__ import annotations
 
-import builtins
-import keyword
 import re
 from collections import defaultdict
 
@@ -28,11 +26,12 @@ from galatea.trace.layout import (
     unmark,
     width,
 )
+from galatea.trace.names import RESERVED, is_usable, numbered
 from galatea.trace.place import Place
 from galatea.trace.reading import Reading
-from galatea.trace.recorder import Block, Branch, Choice, Operation, Recorder
+from galatea.trace.recorder import Block, Branch, Choice, Operation, Recorder, Selection
 
-_RESERVED = {"fn", "types", "math", "np", "galatea", "pipeline_def", "select"} | set(dir(builtins))
+_WIDEST_LAMBDA = 60
 
 
 class Writer:
@@ -48,7 +47,9 @@ class Writer:
         self.waiting: dict[object, tuple] = {}  # the statements of what is inlined
         self.wanted: dict[object, list[str]] = defaultdict(list)
         self.layout = Layout(self._name_of)
-        self.reserved = _RESERVED | {recorder.name}.union(*recorder.modules.values())
+        imported = {name.split()[-1] for names in recorder.modules.values() for name in names}
+        self.reserved = RESERVED | {recorder.name} | imported | recorder.definitions.names
+        self.not_here: list[set[str]] = []  # names that the functions around here read from outside
 
     # Names.
 
@@ -58,18 +59,17 @@ class Writer:
     def _candidates(self, node, fallback: str):
         yield from self.wanted[node]
         base = node.hint or fallback
-        if not base.isidentifier() or keyword.iskeyword(base) or base in self.reserved:
-            base += "_value"
-        yield base
-        number = 2
-        while True:
-            yield f"{base}_{number}"
-            number += 1
+        yield from numbered(base if self._may_be_given(base) else f"{base}_value")
+
+    def _may_be_given(self, name: str) -> bool:
+        return is_usable(name) and name not in self.reserved
 
     def _give_name(self, node, at: int, fallback: str, taken: set[str] = frozenset()) -> str:
         for name in self._candidates(node, fallback):
             holder = self.holders.get(name)
             if name in taken or (holder is not None and self.reading.is_live(holder, at)):
+                continue
+            if name in self.reserved or any(name in names for names in self.not_here):
                 continue
             self.names[node] = name
             self.holders[name] = node
@@ -109,6 +109,8 @@ class Writer:
             return Conditional(s(x.value), s(x.condition), s(x.other))
         if isinstance(x, Marked):
             return Marked(x.mark, s(x.inner))
+        if isinstance(x, e.Lambda):
+            return e.Lambda(s(x.body))
         return x
 
     def _in_slices(self, x: e.Expression) -> set:
@@ -235,6 +237,8 @@ class Writer:
         if isinstance(statement, Branch):
             count = self._settle(pending, statement.condition, indent, out)
             return count + self._write_branch(statement, pending, indent, out)
+        if isinstance(statement, Selection):
+            return self._write_selection(statement, pending, indent, out)
         saved = dict(self.inlined), len(self.places)
         expression = self._as_expression(statement)
         if expression is None and isinstance(statement, Choice):
@@ -435,35 +439,90 @@ class Writer:
         pad = len(line) - len(line.lstrip())
         return line[:pad] + mark(len(self.places) - 1, line[pad:])
 
+    # One of many.
+
+    def _write_selection(self, selection: Selection, pending: list, indent, out) -> int:
+        """`select([arms], index)`: arms of one expression are lambdas, the others functions."""
+        count = self._settle(pending, selection.index, indent, out)
+        ranges = [(self.reading.begin[arm], self.reading.end[arm]) for arm, _ in selection.arms]
+        outer = dict(self.holders)
+        arms: list[e.Expression] = []
+        for index, (arm, values) in enumerate(selection.arms):
+            self.holders = dict(outer)
+            others = ranges[:index] + ranges[index + 1 :]
+            self.reading.excluded += others
+            value = values[0] if len(values) == 1 else e.Display("(", values)
+            saved = dict(self.inlined), len(self.places)
+            body = self._collapse(arm, value)
+            if body is not None and width(self._try_line(body)) <= _WIDEST_LAMBDA:
+                arms.append(e.Lambda(body))
+            else:
+                self.inlined, places = saved
+                del self.places[places:]
+                name = self._arm_name(selection, index, outer)
+                self._write_arm(name, arm, value, selection.place, indent, out)
+                arms.append(e.Literal(name))
+                count += 1
+            del self.reading.excluded[len(self.reading.excluded) - len(others) :]
+            self.holders = outer
+        expression = e.Call("select", [("", e.Display("[", arms)), ("", selection.index)])
+        return count + self._write_assignment(
+            selection.outputs, selection, expression, indent, out, pending
+        )
+
+    def _arm_name(self, selection: Selection, index: int, outer: dict[str, object]) -> str:
+        wanted = selection.names[index]
+        at = self.reading.begin[selection] - 1
+        for name in numbered(wanted if self._may_be_given(wanted) else "arm"):
+            holder = outer.get(name)
+            is_free = holder is None or not self.reading.is_live(holder, at)
+            if is_free and not any(name in names for names in (self.reserved, *self.not_here)):
+                # Until `select` is called the name is the function's.
+                outer[name] = selection.outputs[0]
+                return name
+        raise AssertionError("names end")
+
+    def _write_arm(self, name: str, arm: Block, value: e.Expression, place, indent, out) -> None:
+        """A function without parameters: it reads the variables around it, and assigns its own."""
+        read = self.reading.read_from_outside(arm)
+        self.not_here.append({self.names[node] for node in read if node in self.names})
+        if out and out[-1]:
+            out.append("")
+        out.append(self._mark_line(place, f"{' ' * indent}def {name}():"))
+        out += self._write_body(arm, value, place, indent + 4)
+        out.append("")
+        self.not_here.pop()
+
     def write(self, indent: int = 4) -> list[str]:
         """The body's lines, with marks."""
+        recorder = self.recorder
+        return self._write_body(recorder.body, recorder.result, recorder.result_place, indent)
+
+    def _write_body(self, block: Block, result: e.Expression | None, place, indent) -> list[str]:
+        """The body of a function that ends with `return result`."""
         out: list[str] = []
         pending: list = []
-        for statement in self.recorder.body.statements:
+        for statement in block.statements:
             self._write_statement(statement, pending, indent, out)
-        result = self.recorder.result
         if result is None:
             self._flush(pending, indent, out)
             return out or [" " * indent + "pass"]
         self._settle(pending, result, indent, out)
-        text = self._result_lines(result, indent)
+        text = self._result_lines(result, place, indent)
         if text is None:
             self._flush(pending, indent, out)
-            text = self._result_lines(result, indent)
+            text = self._result_lines(result, place, indent)
         assert text is not None
         return out + text
 
-    def _result_lines(self, result: e.Expression, indent: int) -> list[str] | None:
+    def _result_lines(self, result: e.Expression, place, indent: int) -> list[str] | None:
         whole = self._substitute(result)
         if isinstance(whole, e.Display) and whole.kind == "(" and len(whole.elements) > 1:
             inside = ", ".join(self.layout.one_line(part) for part in whole.elements)
             line = f"{' ' * indent}return {inside}"
             if width(line) <= WIDTH:
-                return [self._mark_line(self.recorder.result_place, line)]
-        lines = self.layout.lines(
-            "return ", self._marked(self.recorder.result_place, whole), "", indent
-        )
-        return lines
+                return [self._mark_line(place, line)]
+        return self.layout.lines("return ", self._marked(place, whole), "", indent)
 
 
 class _LazyConditional(Conditional):
@@ -496,6 +555,8 @@ def _is_single_tuple(statement) -> bool:
 def _fallback(x: e.Expression) -> str:
     """A name for what the user did not name: that of the operator."""
     x = _unmarked(x)
+    if isinstance(x, e.Call) and x.callee == "select":
+        return "chosen"
     if isinstance(x, e.Call):
         return re.sub(r".*\.", "", x.callee)
     if isinstance(x, e.Method):

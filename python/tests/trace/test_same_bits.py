@@ -22,8 +22,8 @@ def p(data="photos"):
     encoded, label = fn.readers.file(file_root=data)
     image = fn.decoders.image(encoded, output_type=types.RGB)
 """
-# What is of the language alone: its own functions, names of DALI's module, static errors.
-NOT_PYTHON = ("dali.newaxis", "dali.ops", "from galatea import select", "print(", "galatea.sum")
+# What is of the language alone: names of DALI's module, notes of its `print`.
+NOT_PYTHON = ("dali.newaxis", "dali.ops", "print(")
 # Draws in loops, functions and lambdas are keyed by their place, which a text without them lacks.
 DRAWS_ELSEWHERE = ("04_choose_one", "06_two_views")
 
@@ -78,6 +78,33 @@ def test_fragment(galatea_program, tmp_path, body):
     traced = galatea_program.accepts(pipe)
     file = tmp_path / "file.dali-dsl"
     file.write_text(whole(body).replace("from galatea.pipeline import", "from galatea import"))
+    same_bits(galatea_program, tmp_path, traced, file)
+
+
+def blocks():
+    """Whole files of the pages: pixel functions, augmentations of one's own."""
+    found = []
+    for page, word in (("language.md", "@galatea.pixel"), ("auto-augment.md", "@augmentation")):
+        text = (ROOT / "docs" / page).read_text()
+        for match in re.finditer(r"^```python galatea *\n(.*?)^```", text, re.M | re.S):
+            if word in match.group(1):
+                line = text[: match.start()].count("\n") + 2
+                found.append(pytest.param(match.group(1), id=f"{page}:{line}"))
+    assert len(found) == 3
+    return found
+
+
+@pytest.mark.parametrize("body", blocks())
+def test_file_with_definitions(galatea_program, tmp_path, body):
+    body = body.replace("@pipeline_def(", "@pipeline_def(seed=7, ")
+    if not SAMPLES.exists():
+        pytest.skip(f"SKIPPED: no pictures in {SAMPLES}")
+    source = tmp_path / "traced.py"
+    source.write_text(body.replace("nvidia.dali", "galatea"))
+    pipe = module_of(source, "traced_file").p(data=str(SAMPLES))
+    traced = galatea_program.accepts(pipe, formatted=False)
+    file = tmp_path / "file.dali-dsl"
+    file.write_text(body)
     same_bits(galatea_program, tmp_path, traced, file)
 
 

@@ -1,0 +1,187 @@
+"""What variables hold behind a branch: values of its arms become one.
+
+Comes in: for each arm its block and a value. Goes out: one value. Equal static values stay as they
+are, containers of equal structure merge leaf by leaf, and the rest becomes nodes that the text
+assigns in each arm.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Iterable
+
+from galatea.trace import place as places
+from galatea.trace.errors import TraceError
+from galatea.trace.expression import Expression
+from galatea.trace.literals import expression_of
+from galatea.trace.node import Node
+
+
+class _Unassigned:
+    """A variable without a value."""
+
+    def __repr__(self) -> str:
+        return "<no value>"
+
+
+UNASSIGNED = _Unassigned()
+
+
+class Unmergeable:
+    """A variable whose values no pipeline can hold as one; using it raises."""
+
+    def __init__(self, name: str, values: list[Any], branch: str):
+        object.__setattr__(self, "_why", (name, values, branch))
+
+    def _fail(self, *_, **__):
+        name, values, branch = object.__getattribute__(self, "_why")
+        kinds = list(dict.fromkeys(map(_kind, values)))
+        raise TraceError(
+            f"{f'`{name}`' if name else 'a value'} is {' or '.join(kinds if len(kinds) > 1 else map(_kind, values[:2]))} "
+            f"behind the {branch}",
+            places.caller(),
+            "a value that differs from sample to sample must be a data node or a number; decide "
+            "what is known now outside of it",
+        )
+
+    def __getattribute__(self, name: str):
+        if name in ("_why", "_fail", "__class__"):
+            return object.__getattribute__(self, name)
+        return object.__getattribute__(self, "_fail")()
+
+    __call__ = __bool__ = __iter__ = __len__ = __getitem__ = __eq__ = _fail
+    __add__ = __radd__ = __mul__ = __rmul__ = __sub__ = __lt__ = __gt__ = _fail
+    __hash__ = None  # type: ignore[assignment]
+
+
+def _kind(value: Any) -> str:
+    if value is UNASSIGNED:
+        return "without a value"
+    if value is None:
+        return "None"
+    if isinstance(value, Node):
+        return "a data node"
+    return f"of type `{type(value).__name__}`"
+
+
+def holds_node(value: Any) -> bool:
+    if isinstance(value, (list, tuple)):
+        return any(holds_node(element) for element in value)
+    if isinstance(value, dict):
+        return any(holds_node(element) for element in value.values())
+    return isinstance(value, Node)
+
+
+def equal(a: Any, b: Any) -> bool:
+    """Whether two values are one static value, or one node."""
+    if a is b:
+        return True
+    if type(a) is not type(b) or holds_node(a) or holds_node(b):
+        return False
+    if isinstance(a, (bool, int, float, str, bytes, list, tuple, dict, range)):
+        try:
+            return repr(a) == repr(b) and bool(a == b)
+        except Exception:  # noqa: BLE001 - a comparison of the user's that fails: not equal
+            return False
+    return bool(getattr(a, "galatea_text", None)) and a.galatea_text == b.galatea_text
+
+
+class Merging:
+    """Merges what the arms `blocks` of one branch made; `branch` names it in messages.
+
+    `results` are the nodes that it needed, each with an expression for every arm (None: the arm
+    assigned nothing).
+    """
+
+    def __init__(self, recorder, blocks: list, place, branch: str):
+        self.recorder = recorder
+        self.blocks = blocks
+        self.place = place
+        self.branch = branch
+        self.results: list[tuple[Node, list[Expression | None]]] = []
+
+    def value(self, name: str, values: list[Any]) -> Any:
+        """One value for the variable `name`; "" where it has none yet."""
+        first = values[0]
+        if all(equal(first, other) for other in values[1:]):
+            return first
+        if all(type(value) is type(first) for value in values):
+            if isinstance(first, (list, tuple)) and len({len(value) for value in values}) == 1:
+                leaves = [
+                    self.value(_leaf(name, i), list(elements))
+                    for i, elements in enumerate(zip(*values))
+                ]
+                return type(first)(*leaves) if hasattr(first, "_fields") else type(first)(leaves)
+            if isinstance(first, dict) and all(list(value) == list(first) for value in values):
+                return {
+                    key: self.value(_leaf(name, key), [value[key] for value in values])
+                    for key in first
+                }
+        expressions: list[Expression | None] = []
+        outer = self.recorder.block
+        for value, arm in zip(values, self.blocks):
+            if value is UNASSIGNED:
+                expressions.append(None)
+                continue
+            try:
+                self.recorder.block = arm
+                expressions.append(expression_of(self.recorder, value, self.place))
+            except TraceError:
+                if holds_node(value):
+                    raise
+                return Unmergeable(name, values, f"{self.branch} on data at {self.place}")
+            finally:
+                self.recorder.block = outer
+        result = self.recorder.node(self.place)
+        result.hint = _name_for(name, values)
+        self.results.append((result, expressions))
+        return result
+
+
+def _leaf(name: str, part: Any) -> str:
+    return f"{name}_{part}" if name else ""
+
+
+def _name_for(name: str, values: list[Any]) -> str:
+    """The variable's name; where it is not the user's, the one of the values."""
+    if not name.startswith("_galatea"):
+        return name
+    hints = {value.hint for value in values if isinstance(value, Node) and value.hint}
+    return hints.pop() if len(hints) == 1 else name.removeprefix("_galatea_")
+
+
+class Containers:
+    """Lists, dicts and sets from outside of an arm, which it may not change."""
+
+    def __init__(self, named: Iterable[tuple[str, Any]]):
+        self.kept = [
+            (name, value, _content(value))
+            for name, value in named
+            if isinstance(value, (list, dict, set))
+        ]
+
+    def check(self, arm: str) -> None:
+        for name, value, content in self.kept:
+            if _differs(_content(value), content):
+                raise TraceError(
+                    f"`{name}` was changed in {arm}: the change would hold for some samples only",
+                    places.caller(),
+                    f"make a new one, which merges: `{name} = {name} + [x]`, `{{**{name}, …}}`",
+                )
+
+
+def _content(value: Any) -> list:
+    if isinstance(value, dict):
+        return list(value.items())
+    return list(value)
+
+
+def _differs(a: list, b: list) -> bool:
+    if len(a) != len(b):
+        return True
+
+    def same(x, y):
+        if isinstance(x, tuple) and isinstance(y, tuple) and len(x) == len(y) == 2:
+            return all(p is q for p, q in zip(x, y))
+        return x is y
+
+    return not all(same(x, y) for x, y in zip(a, b))

@@ -1,0 +1,163 @@
+"""The source of functions: the syntax tree that a function's code was made from.
+
+Comes in: a Python function. Goes out: its definition in the syntax tree of its file, and the class
+around it. A file that was changed since its functions were made is another program: its trees are
+compared with the code that runs.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib.machinery
+import linecache
+import types
+from dataclasses import dataclass, field
+from typing import Iterator
+
+from galatea.trace.exits import ASK
+
+Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+
+
+class Missing(Exception):
+    """Why a function's source cannot be used."""
+
+
+@dataclass
+class _File:
+    """A file as it is now."""
+
+    lines: list[str]
+    tree: ast.Module
+    codes: dict[tuple[str, int], list[types.CodeType]] = field(default_factory=dict)
+
+
+_files: dict[str, _File] = {}
+
+
+def lines_of(file: str) -> list[str]:
+    """The lines of a file, with their ends; [] where it cannot be read."""
+    return linecache.getlines(file)
+
+
+def _file(file: str) -> _File | None:
+    lines = linecache.getlines(file)
+    if not lines:
+        return None
+    known = _files.get(file)
+    if known is not None and known.lines == lines:
+        return known
+    try:
+        tree = ast.parse("".join(lines))
+        known = _File(lines, tree)
+        # What a notebook's cell may hold beside modules.
+        flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
+        whole = compile("".join(lines), file, "exec", flags=flags, dont_inherit=True)
+    except (SyntaxError, ValueError, RecursionError):
+        return None
+    for code in _codes(whole):
+        known.codes.setdefault((code.co_name, code.co_firstlineno), []).append(code)
+    _files[file] = known
+    return known
+
+
+def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield from _codes(constant)
+
+
+def _is_changed(code: types.CodeType) -> bool:
+    """Whether `rewrite` made the code: its source was compared before."""
+    return any(ASK in (*each.co_freevars, *each.co_names) for each in _codes(code))
+
+
+def _is_same(now: types.CodeType, code: types.CodeType) -> bool:
+    """Whether code compiled from the file as it is now is the code that runs."""
+    if now.co_code != code.co_code or now.co_names != code.co_names:
+        return False
+    if now.co_varnames != code.co_varnames or now.co_freevars != code.co_freevars:
+        return False
+    if len(now.co_consts) != len(code.co_consts):
+        return False
+    for a, b in zip(now.co_consts, code.co_consts):
+        if isinstance(a, types.CodeType) and isinstance(b, types.CodeType):
+            if not _is_same(a, b):
+                return False
+        elif type(a) is not type(b) or repr(a) != repr(b) and a != b:
+            return False
+    return True
+
+
+def _is_within(now: types.CodeType, code: types.CodeType) -> bool:
+    """The same where an import hook may have added to the code (pytest's assertions do)."""
+    return set(now.co_names) <= set(code.co_names) and set(now.co_varnames) <= set(code.co_varnames)
+
+
+def _check(file: _File, function: types.FunctionType) -> bool:
+    code = function.__code__
+    if _is_changed(code):
+        return True
+    loader = function.__globals__.get("__loader__")
+    plain = loader is None or type(loader) is importlib.machinery.SourceFileLoader
+    same = _is_same if plain else _is_within
+    candidates = file.codes.get((code.co_name, code.co_firstlineno), [])
+    return any(same(candidate, code) for candidate in candidates)
+
+
+def find(function: types.FunctionType) -> tuple[Definition, str]:
+    """The definition of a function, and the name of the class around it ("": none).
+
+    Raises Missing where the source is not there, or is another one by now.
+    """
+    code = function.__code__
+    for attempt in (1, 2):
+        file = _file(code.co_filename)
+        if file is None:
+            raise Missing("its source is not there")
+        if _check(file, function):
+            break
+        if attempt == 2:
+            raise Missing(f"its file {code.co_filename} was changed after the function was made")
+        linecache.checkcache(code.co_filename)
+    found = [(n, owner) for n, owner in _with_classes(file.tree) if _is_definition(n, code)]
+    if not found:
+        raise Missing("its source is not there")
+    if len(found) > 1:
+        raise Missing(f"line {code.co_firstlineno} has several functions like it")
+    return found[0]
+
+
+def _with_classes(node: ast.AST, owner: str = "") -> Iterator[tuple[ast.AST, str]]:
+    """All nodes with the name of the class around them, which private names (`__x`) carry."""
+    for child in ast.iter_child_nodes(node):
+        yield child, owner
+        yield from _with_classes(child, child.name if isinstance(child, ast.ClassDef) else owner)
+
+
+def _is_definition(node: ast.AST, code: types.CodeType) -> bool:
+    if code.co_name == "<lambda>":
+        if not isinstance(node, ast.Lambda) or node.lineno != code.co_firstlineno:
+            return False
+        names = [a.arg for a in (*node.args.posonlyargs, *node.args.args)]
+        names += [a.arg for a in node.args.kwonlyargs]
+        return list(code.co_varnames[: len(names)]) == names and _is_place(node, code)
+    if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) or node.name != code.co_name:
+        return False
+    return min([node.lineno, *(d.lineno for d in node.decorator_list)]) == code.co_firstlineno
+
+
+def _is_place(node: ast.Lambda, code: types.CodeType) -> bool:
+    """Where two lambdas stand on a line, positions tell them apart (Python 3.11 and newer)."""
+    positions = getattr(code, "co_positions", None)
+    if positions is None:
+        return True
+    places = [p for p in positions() if None not in p and p[1] - p[0] >= 0 and p[2:] != (0, 0)]
+    if not places:
+        return True
+    first = min(places, key=lambda p: (p[0], p[2]))
+    last = max(places, key=lambda p: (p[1], p[3]))
+    end = (node.body.end_lineno, node.body.end_col_offset)
+    begins_inside = (first[0], first[2]) >= (node.lineno, node.col_offset)
+    return begins_inside and (last[1], last[3]) == end
