@@ -60,12 +60,21 @@ class Asking(ast.NodeTransformer):
             for node in ast.walk(value)
         )
 
+    def _known_now(self, value: ast.expr, what: str) -> ast.expr:
+        """A condition that data cannot decide."""
+        if not self.conditionals:
+            return value
+        return self._call("static", [value, ast.Constant(what)], value)
+
     def visit_BoolOp(self, node):
-        may = self.conditionals and self._may_wait(node.values[1:])
+        may = self._may_wait(node.values[1:])
         self.generic_visit(node)
-        if not may:
-            return node
         name = "all_of" if isinstance(node.op, ast.And) else "any_of"
+        if not may:
+            what = f"`{'and' if name == 'all_of' else 'or'}` before `:=` or `yield`"
+            node.values[:-1] = [self._known_now(value, what) for value in node.values[:-1]]
+        if not may or not self.conditionals:
+            return node
         rest = [self._later(value) for value in node.values[1:]]
         return self._call(name, [node.values[0], *rest], node)
 
@@ -76,9 +85,11 @@ class Asking(ast.NodeTransformer):
         return node
 
     def visit_IfExp(self, node):
-        may = self.conditionals and self._may_wait([node.body, node.orelse])
+        may = self._may_wait([node.body, node.orelse])
         self.generic_visit(node)
         if not may:
+            node.test = self._known_now(node.test, "`x if c else y` with `:=` or `yield`")
+        if not may or not self.conditionals:
             return node
         later = [self._later(node.body), self._later(node.orelse)]
         return self._call("conditional", [node.test, *later], node)
@@ -93,6 +104,16 @@ class Asking(ast.NodeTransformer):
             for op, value in zip(node.ops, node.comparators)
         ]
         return self._call("compared", [node.left, *rest], node)
+
+    def visit_comprehension(self, node):
+        self.generic_visit(node)
+        node.ifs = [self._known_now(test, "`if` in a comprehension") for test in node.ifs]
+        return node
+
+    def visit_Assert(self, node):
+        self.generic_visit(node)
+        node.test = self._known_now(node.test, "`assert`")
+        return node
 
     def visit_Call(self, node):
         self.generic_visit(node)
@@ -216,8 +237,7 @@ class Asking(ast.NodeTransformer):
 
     def visit_While(self, node):
         node.test = self.visit(node.test)
-        if self.conditionals:
-            node.test = self._call("static", [node.test, ast.Constant("`while`")], node.test)
+        node.test = self._known_now(node.test, "`while`")
         return self._loop(node)
 
     def visit_With(self, node):
@@ -238,6 +258,8 @@ class Asking(ast.NodeTransformer):
     def visit_Match(self, node):
         node.subject = self.visit(node.subject)
         for case in node.cases:
+            if case.guard is not None:
+                case.guard = self._known_now(self.visit(case.guard), "`if` of a `case`")
             case.body = self._block(case.body)
         return node
 

@@ -240,17 +240,22 @@ def named(names: Any, value: Any) -> Any:
     return value
 
 
+_INSTEAD = {
+    "`while`": "write a `for` over a fixed number of rounds with `if …: break`",
+    "`if` in a comprehension": "how many elements a list has is known now: write "
+    "`x if c else y` for the element",
+    "`assert`": "check what is known now; samples are checked by `on_error` of the pipeline",
+    "`if` of a `case`": "write `if`, `elif` and `else`",
+}
+
+
 def static(value: Any, what: str) -> Any:
     """A condition that decides now what is run."""
     if isinstance(value, Node):
         raise TraceError(
             f"{what} cannot depend on data",
             places.caller(),
-            (
-                "write a `for` over a fixed number of rounds with `if …: break`"
-                if what == "`while`"
-                else None
-            ),
+            _INSTEAD.get(what, "assign to the variable in a statement before, or write `if`"),
         )
     return value
 

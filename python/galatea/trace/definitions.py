@@ -178,8 +178,11 @@ class Definitions:
 
     def _unknown(self, value: Any, what: str, place: Place | None) -> TraceError:
         kind = type(value)
+        is_what = f"of type `{kind.__module__}.{kind.__qualname__}`"
+        if isinstance(value, (type, types.ModuleType)):
+            is_what = "a class" if isinstance(value, type) else "a module"
         return TraceError(
-            f"{what} is of type `{kind.__module__}.{kind.__qualname__}`, which the text cannot hold",
+            f"{what} is {is_what}, which the text cannot hold",
             place,
             "numbers, strings, lists, tuples, dicts, numpy arrays, functions whose source is "
             "there, and `fn`, `types`, `math`, `numpy` may be used in it",

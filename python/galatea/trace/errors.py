@@ -42,6 +42,10 @@ class TraceError(UserError, TypeError):
         return type(self), (self.message, self.place, self.help)
 
 
+class NoTruth(TraceError):
+    """Python asked for the truth of a data node."""
+
+
 class NoLiteral(TraceError):
     """A value that the language has no literal of; `value` is it."""
 

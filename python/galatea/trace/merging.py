@@ -101,8 +101,12 @@ class Merging:
 
     def value(self, name: str, values: list[Any]) -> Any:
         """One value for the variable `name`; "" where it has none yet."""
+        for value in values:
+            if type(value) is Unmergeable:  # it says where it became one
+                return value
         first = values[0]
-        if all(equal(first, other) for other in values[1:]):
+        may_stay = len(values) > 1 or not holds_node(first)  # a node of the only arm is its own
+        if may_stay and all(equal(first, other) for other in values[1:]):
             return first
         if all(type(value) is type(first) for value in values):
             if isinstance(first, (list, tuple)) and len({len(value) for value in values}) == 1:

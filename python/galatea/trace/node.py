@@ -10,7 +10,7 @@ import difflib
 from typing import Any, NoReturn
 
 from galatea.trace import place as places
-from galatea.trace.errors import TraceError
+from galatea.trace.errors import NoTruth, TraceError
 from galatea.trace.expression import Binary, Index, Literal, Method, Slice, Unary, Use
 
 _UFUNCS = {
@@ -52,21 +52,22 @@ class Node:
 
     # What has no meaning while the pipeline is built.
 
-    def _refuse(self, what: str, help: str) -> NoReturn:
+    def _refuse(self, what: str, help: str, error: type[TraceError] = TraceError) -> NoReturn:
         at = f", made at {self.place}," if self.place else ""
-        raise TraceError(f"a data node{at} {what}", places.caller(), help)
+        raise error(f"a data node{at} {what}", places.caller(), help)
 
     def __bool__(self) -> bool:
         from galatea.trace.rewrite import reason_of
 
         reason = reason_of(places.frame())
         if reason:
-            self._refuse("has no truth value while the pipeline is built", reason)
+            self._refuse("has no truth value while the pipeline is built", reason, NoTruth)
         self._refuse(
             "has no truth value while the pipeline is built",
             "`if`, `and`, `or`, `not` and `x if c else y` on data work in functions whose source "
-            "is there and with `enable_conditionals=True`; `while`, `assert` and `in` need values "
-            "that are known now; use `&` and `|` for both sides of a tensor",
+            "is there and with `enable_conditionals=True`; `while`, `assert`, `in` and `match` need "
+            "values that are known now; use `&` and `|` for both sides of a tensor",
+            NoTruth,
         )
 
     def __iter__(self):

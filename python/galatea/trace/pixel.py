@@ -69,7 +69,7 @@ class PixelFunction:
         if options:
             decorator = Call("galatea.pixel", list(options.items()))
         return definitions.function(
-            self.function, place, decorator=decorator, decorated_at=self.place
+            self.function, place, "pixel_function", decorator, self.place
         )
 
     def galatea_definition(self, definitions, place) -> str:

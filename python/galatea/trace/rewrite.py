@@ -10,6 +10,7 @@ asks `control` wherever Python would take the truth of a value, and wherever it 
 from __future__ import annotations
 
 import ast
+import builtins
 import copy
 import functools
 import sys
@@ -19,6 +20,7 @@ from typing import Any, Callable
 
 from galatea.trace import control
 from galatea.trace.asking import Asking
+from galatea.trace.errors import NoTruth, TraceError
 from galatea.trace.exits import ASK, Unchangeable
 from galatea.trace.place import is_ours
 from galatea.trace.source import Missing, find
@@ -136,6 +138,33 @@ def _is_left_alone(function: types.FunctionType) -> bool:
     return file.startswith(_STANDARD) and "site-packages" not in file
 
 
+# What to write in place of Python's functions that ask for the truth of data.
+_INSTEAD = {
+    "max": "write `math.max(x, y)`, or `fn.reductions.max(x)`",
+    "min": "write `math.min(x, y)`, or `fn.reductions.min(x)`",
+    "any": "write `a or b`",
+    "all": "write `a and b`",
+    "bool": "compare it: `x != 0`",
+    "sorted": "the order of data is not known now",
+}
+
+
+def _explained(function: Callable, name: str) -> Callable:
+    """Python's function, whose errors on data say what to write."""
+
+    def explained(*args, **kwargs):
+        try:
+            return function(*args, **kwargs)
+        except NoTruth as error:
+            raise TraceError(
+                f"`{name}` needs values that are known now, and gets data",
+                error.place,
+                _INSTEAD[name],
+            ) from None
+
+    return explained
+
+
 def call(function: Any) -> Any:
     """What is called in place of `function` while a pipeline is traced."""
     if isinstance(function, types.FunctionType):
@@ -149,6 +178,10 @@ def call(function: Any) -> Any:
         return functools.partial(call(function.func), *function.args, **function.keywords)
     if function is map or function is filter:
         return lambda first, *rest: function(call(first) if callable(first) else first, *rest)
+    if isinstance(function, (type, types.BuiltinFunctionType)):
+        name = function.__name__
+        if name in _INSTEAD and getattr(builtins, name) is function:
+            return _explained(function, name)
     if isinstance(function, type) or type(function).__module__ == "builtins":
         return function
     method = getattr(type(function), "__call__", None)

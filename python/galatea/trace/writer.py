@@ -379,6 +379,8 @@ class Writer:
             body: list[str] = []
             statements = self._write_block(arm, indent + 4, body)
             statements += self._write_merges(branch, index, indent + 4, body)
+            if body and plain(body[0]).lstrip().startswith("def "):
+                body.insert(0, "")
             touched |= {n for n, holder in self.holders.items() if outer.get(n) is not holder}
             self.reading.excluded.pop()
             arms.append((body, statements))

@@ -21,6 +21,7 @@ class Writer:
         self.random = random.Random(seed)
         self.data = data
         self.budget = 24
+        self.arms = 0
         self.lines = []
 
     def operand(self):
@@ -73,6 +74,8 @@ class Writer:
                 self.add(indent, f"{name} += {self.operand()}")
             elif how < 0.3:
                 self.add(indent, "a, b = b, a")
+            elif how < 0.5:
+                self.selection(indent, name)
             else:
                 self.add(indent, f"{name} = {self.random.choice('abc')} + {self.number()}")
             return True
@@ -102,6 +105,24 @@ class Writer:
         self.add(indent, "pass")
         return True
 
+    def selection(self, indent, name):
+        """One of several functions; a definition of its own may read what is around it."""
+        self.arms += 1
+        arms = [f"lambda v: v + {self.operand()}", f"lambda v: {self.data_number()}"]
+        arms = arms[: self.random.randint(1, 2)]
+        if self.random.random() < 0.6:
+            arm = f"arm_{self.arms}"
+            self.add(indent, f"def {arm}(v):")
+            for _ in range(self.random.randint(1, 2)):
+                self.add(indent + 1, f"if v < {self.operand()}:")
+                how = self.random.choice(["v = v + 1", "return v - 2", "v = v * c"])
+                self.add(indent + 2, how)
+            self.add(indent + 1, f"return v + {self.operand()}")
+            arms.insert(self.random.randint(0, len(arms)), arm)
+        index = f"abs({self.random.choice('abc')}) % {len(arms)}"
+        argument = self.random.choice("abc")
+        self.add(indent, f"{name} = galatea.select([{', '.join(arms)}], {index}, {argument})")
+
     def function(self):
         self.add(0, "def f(a, b, c):")
         self.block(1, False, True)
@@ -121,7 +142,7 @@ def test_random_functions_stay_python(tmp_path):
     for seed in range(300 * SCALE):
         text = Writer(seed, data=False).function()
         path = tmp_path / f"static_{seed}.py"
-        path.write_text(text)
+        path.write_text("import galatea\n\n\n" + text)
         function = load(path).f
         new = changed(function)
         assert new is not function, text + str(reasons)
@@ -131,7 +152,8 @@ def test_random_functions_stay_python(tmp_path):
                     assert new(a, b, c) == function(a, b, c), text
 
 
-HEAD = """from galatea import fn, pipeline_def, types
+HEAD = """import galatea
+from galatea import fn, pipeline_def, types
 
 
 """

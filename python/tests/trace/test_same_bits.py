@@ -54,12 +54,10 @@ def whole(body):
     return text if "return" in body else text + "    return image, label\n"
 
 
-def same_bits(program, folder, traced, file, samples=6):
-    program("run", traced, "--batches", 1, "--batch-size", samples, "--save", folder / "a")
-    program(
-        "run", file, "--batches", 1, "--batch-size", samples, "--set", f"data={SAMPLES}",
-        "--save", folder / "b",
-    )  # fmt: skip
+def same_bits(program, folder, traced, file, *options, samples=6):
+    options = ("--batches", 1, "--batch-size", samples, *options)
+    program("run", traced, *options, "--save", folder / "a")
+    program("run", file, *options, "--set", f"data={SAMPLES}", "--save", folder / "b")
     a, b = (
         {p.relative_to(folder / side): p.read_bytes() for p in (folder / side).rglob("*.npy")}
         for side in "ab"
@@ -105,7 +103,7 @@ def test_file_with_definitions(galatea_program, tmp_path, body):
     traced = galatea_program.accepts(pipe, formatted=False)
     file = tmp_path / "file.dali-dsl"
     file.write_text(body)
-    same_bits(galatea_program, tmp_path, traced, file)
+    same_bits(galatea_program, tmp_path, traced, file, "--backend", "interpreter")
 
 
 @pytest.mark.parametrize("example", sorted((ROOT / "examples").glob("0[1-79]*.dali-dsl")), ids=str)
