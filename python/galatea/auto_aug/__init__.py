@@ -1,7 +1,8 @@
 """Automatic augmentation: RandAugment, TrivialAugment, AutoAugment, as DALI has them.
 
 The functions are the language's library (docs/auto-augment.md): calls of them stand in the text.
-Augmentations and policies of your own are written in a pipeline file.
+Augmentations of your own are Python functions below `core.augmentation`, whose source stands in the
+text: they are written in the language.
 """
 
 from galatea.auto_aug import (  # noqa: F401
@@ -9,5 +10,7 @@ from galatea.auto_aug import (  # noqa: F401
     auto_augment,
     core,
     rand_augment,
+    timm,
+    torchvision,
     trivial_augment,
 )

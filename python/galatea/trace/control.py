@@ -233,6 +233,10 @@ def named(names: Any, value: Any) -> Any:
             for i, element in enumerate(value):
                 if isinstance(element, Node) and not element.hint:
                     element.hint = f"{names}_{i}"
+        elif type(value) is dict:
+            for key, element in value.items():
+                if isinstance(element, Node) and not element.hint:
+                    element.hint = f"{names}_{key}"
     elif type(value) in (list, tuple) and len(value) == len(names):
         for name, element in zip(names, value):
             if name is not None:

@@ -122,6 +122,9 @@ def find(function: types.FunctionType) -> tuple[Definition, str]:
             raise Missing(f"its file {code.co_filename} was changed after the function was made")
         linecache.checkcache(code.co_filename)
     found = [(n, owner) for n, owner in _with_classes(file.tree) if _is_definition(n, code)]
+    if len(found) > 1 and hasattr(code, "co_positions"):
+        # Of lambdas that end together the inner one is the one whose body the code is.
+        found = [max(found, key=lambda each: (each[0].lineno, each[0].col_offset))]
     if not found:
         raise Missing("its source is not there")
     if len(found) > 1:
@@ -142,7 +145,8 @@ def _is_definition(node: ast.AST, code: types.CodeType) -> bool:
             return False
         names = [a.arg for a in (*node.args.posonlyargs, *node.args.args)]
         names += [a.arg for a in node.args.kwonlyargs]
-        return list(code.co_varnames[: len(names)]) == names and _is_place(node, code)
+        count = code.co_argcount + code.co_kwonlyargcount
+        return list(code.co_varnames[:count]) == names and _is_place(node, code)
     if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) or node.name != code.co_name:
         return False
     return min([node.lineno, *(d.lineno for d in node.decorator_list)]) == code.co_firstlineno
@@ -159,5 +163,5 @@ def _is_place(node: ast.Lambda, code: types.CodeType) -> bool:
     first = min(places, key=lambda p: (p[0], p[2]))
     last = max(places, key=lambda p: (p[1], p[3]))
     end = (node.body.end_lineno, node.body.end_col_offset)
-    begins_inside = (first[0], first[2]) >= (node.lineno, node.col_offset)
+    begins_inside = (first[0], first[2]) >= (node.body.lineno, node.body.col_offset)
     return begins_inside and (last[1], last[3]) == end

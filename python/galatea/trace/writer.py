@@ -58,7 +58,7 @@ class Writer:
 
     def _candidates(self, node, fallback: str):
         yield from self.wanted[node]
-        base = node.hint or fallback
+        base = re.sub(r"\W", "_", node.hint or fallback)
         yield from numbered(base if self._may_be_given(base) else f"{base}_value")
 
     def _may_be_given(self, name: str) -> bool:

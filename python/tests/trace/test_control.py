@@ -284,6 +284,41 @@ def test_structures(galatea_program):
     galatea_program.accepts(p())
 
 
+def test_names_of_parts_are_names(galatea_program):
+    def p():
+        x, parts = number(), {}
+        if flag():
+            parts = {"a b": x, "1": x + 1}
+        else:
+            parts = {"a b": -x, "1": x}
+        return parts["a b"], parts["1"]
+
+    pipe = Pipeline.trace(p, batch_size=2)
+    galatea_program.accepts(pipe)
+    assert "parts_a_b = " in pipe.text
+
+
+def test_match(galatea_program):
+    def p():
+        x, kind = number(), ("scale", 3)
+        match kind:
+            case ("scale", k) if k > 2 and len(kind) == 2:
+                x = x * k
+        if flag():
+            match kind:
+                case {"k": k, **rest}:
+                    y = x
+                case [word, *rest]:
+                    y = x + rest[0]
+        else:
+            y, rest = -x, [3]
+        return y, rest[0]
+
+    pipe = Pipeline.trace(p, batch_size=2)
+    galatea_program.accepts(pipe)
+    assert "y = x + 3" in pipe.text and "return y, 3" in pipe.text
+
+
 def test_swap_keeps_values(galatea_program):
     @pipeline_def(batch_size=2)
     def p():
@@ -496,6 +531,70 @@ def test_unmergeable():
         return helper(x)
 
     fails(f, "`helper`", "`if` on data")
+
+
+@pytest.mark.parametrize(
+    "use, words",
+    [
+        (lambda x: [i for i in range(3) if x > i], ["`if` in a comprehension", "for the element"]),
+        (lambda x: x > 1 and (y := x) > 2 and y, ["`and` before `:=`", "in a statement before"]),
+        (lambda x: (y := 1) if x > 1 else 2, ["with `:=`", "in a statement before"]),
+        (lambda x: max(x, 1), ["`max` needs values", "math.max(x, y)"]),
+        (lambda x: any(x > i for i in range(2)), ["`any` needs values", "a or b"]),
+        (lambda x: sorted([x, 1]), ["`sorted` needs values"]),
+        (lambda x: bool(x), ["`bool` needs values", "x != 0"]),
+    ],
+)
+def test_what_needs_values_now(use, words):
+    fails(lambda: use(number()), *words)
+
+
+def test_statements_that_need_values_now():
+    def asserted():
+        assert number() > 1
+        return number("y")
+
+    def guarded():
+        x = number()
+        match 1:
+            case 1 if x > 1:
+                return x
+        return x + 1
+
+    def suppressed():
+        x = number()
+        with contextlib.suppress(ValueError):
+            if x > 1:
+                raise ValueError
+        return x
+
+    def lazy():
+        def bad():
+            raise ValueError
+
+        with contextlib.suppress(ValueError):
+            return number() > 1 and bad()
+        return number("y")
+
+    fails(asserted, "`assert` cannot depend on data", "on_error")
+    fails(guarded, "`if` of a `case` cannot depend on data", "`elif`")
+    fails(suppressed, "an exception left an arm")
+    fails(lazy, "an exception left an arm")
+
+
+def test_what_cannot_merge_may_meet_again(galatea_program):
+    def p():
+        x = number()
+        for i in range(2):
+            if x > i:
+
+                def helper(v):
+                    return v + i
+
+                x = helper(x)
+        return x
+
+    galatea_program.accepts(Pipeline.trace(p, batch_size=2))
 
 
 def test_left_alone():

@@ -238,19 +238,6 @@ def test_the_library_of_the_language(galatea_program):
     assert "from galatea.auto_aug.core import Policy" in pipe.text
 
 
-def test_an_augmentation_of_python():
-    from galatea.auto_aug.core import augmentation
-
-    def f():
-        @augmentation(mag_range=(0, 1))
-        def mine(data, parameter):
-            return data
-
-        return image()
-
-    fails(f, "takes a Python function", "pipeline file")
-
-
 def test_devices(galatea_program):
     @pipeline_def(batch_size=2)
     def p():
