@@ -112,7 +112,6 @@ class Pipeline:
         recorder.options = options
         with recorder:
             result = _ready(function, conditionals)(*args, **(kwargs or {}))
-            check_arms(recorder)
             if outputs is not None:
                 result = outputs(result)
             code = getattr(plain, "__code__", None)
@@ -124,6 +123,7 @@ class Pipeline:
     @classmethod
     def of(cls, recorder: Recorder, at: Place | None, options: dict[str, Any]) -> "Pipeline":
         """The pipeline of what a recorder holds."""
+        check_arms(recorder)
         text, line_map = _text_of(recorder, at, options)
         return cls(
             recorder.name,

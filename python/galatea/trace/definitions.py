@@ -25,7 +25,7 @@ from galatea.trace.names import RESERVED, free_name
 from galatea.trace.node import Node
 from galatea.trace.place import Place
 from galatea.trace.scopes import Outside, Scopes, parameters, scopes_of
-from galatea.trace.source import Missing, find, lines_of
+from galatea.trace.source import Missing, find
 
 _PLAIN = (bool, int, float, complex, str, bytes, list, tuple, dict, set, range, type(None))
 _scopes: dict[ast.AST, Scopes] = {}
@@ -215,20 +215,21 @@ class Definitions:
             self._open[same].in_circle |= opened[-1] is not opened[opened.index(same)]
             return self._open[same].name
         try:
-            definition, _ = find(function)
+            source = find(function)
         except Missing as missing:
             raise TraceError(
                 f"the function `{function.__name__}` cannot be written into the text: {missing}",
                 place,
                 "define it by `def`, on lines of its own, in a file or a notebook's cell",
             ) from None
+        definition = source.definition
         if isinstance(definition, ast.AsyncFunctionDef):
             raise TraceError(
                 f"the function `{function.__name__}` is `async`, which no pipeline can hold", place
             )
         opened_as = self._open[same] = _Open(self._name(own_name))
         try:
-            excerpt = Excerpt(function.__code__.co_filename, lines_of, definition)
+            excerpt = Excerpt(function.__code__.co_filename, source.lines, definition)
             edits = self._edits(function, definition, excerpt)
         finally:
             del self._open[same]
@@ -258,7 +259,9 @@ class Definitions:
             if edit is not None:
                 edits.append(edit)
         for node, value, name in _defaults(function, definition):
-            is_plain = isinstance(node.operand if isinstance(node, ast.UnaryOp) else node, ast.Constant)
+            is_plain = isinstance(
+                node.operand if isinstance(node, ast.UnaryOp) else node, ast.Constant
+            )
             if not is_plain:
                 text = self._default(value, name, excerpt.place(node))
                 edits.append(excerpt.edit(node, node, text))

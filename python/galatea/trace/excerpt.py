@@ -10,7 +10,6 @@ import ast
 import re
 from bisect import bisect_right
 from dataclasses import dataclass
-from typing import Callable
 
 from galatea.trace.errors import TraceError
 from galatea.trace.place import Place
@@ -32,11 +31,11 @@ class Edit:
 class Excerpt:
     """The source of one definition."""
 
-    def __init__(self, file: str, lines_of: Callable[[str], list[str]], definition):
+    def __init__(self, file: str, lines: list[str], definition):
         self.file = file
         self.first = definition.lineno
-        lines = [line.rstrip("\r\n") for line in lines_of(file)]
-        self._lines = lines[self.first - 1 : definition.end_lineno]
+        own = lines[self.first - 1 : definition.end_lineno]
+        self._lines = [line.rstrip("\r\n") for line in own]
         self._starts = [0]
         for line in self._lines:
             self._starts.append(self._starts[-1] + len(line) + 1)

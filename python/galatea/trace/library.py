@@ -82,9 +82,7 @@ class LibraryValue:
                 continue
             args, kwargs, at = step
             if not pending and not kwargs and len(args) == 1 and _is_function(args[0]):
-                name = recorder.definitions.function(
-                    args[0], at, "augmentation", expression, at
-                )
+                name = recorder.definitions.function(args[0], at, "augmentation", expression, at)
                 expression = Literal(name)
                 continue
             arguments = [("", recorder.value(value, at, functions=True)) for value in args]

@@ -68,9 +68,7 @@ class PixelFunction:
         decorator: Expression = Literal("galatea.pixel")
         if options:
             decorator = Call("galatea.pixel", list(options.items()))
-        return definitions.function(
-            self.function, place, "pixel_function", decorator, self.place
-        )
+        return definitions.function(self.function, place, "pixel_function", decorator, self.place)
 
     def galatea_definition(self, definitions, place) -> str:
         """Its name in the text, where another function of the text uses it."""

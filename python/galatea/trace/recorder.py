@@ -175,9 +175,7 @@ class Recorder:
         """Records what the paths that ended belong to."""
         self.block.statements.append(statement)
 
-    def value(
-        self, value: Any, place: Place | None = None, functions: bool = False
-    ) -> Expression:
+    def value(self, value: Any, place: Place | None = None, functions: bool = False) -> Expression:
         """A Python value as an expression: a node, or a literal of the language.
 
         With `functions`, Python functions become definitions of the text.

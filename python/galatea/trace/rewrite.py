@@ -45,7 +45,8 @@ def reason_of(frame) -> str:
 
 def _new_code(function: types.FunctionType, conditionals: bool) -> types.CodeType:
     code = function.__code__
-    definition, owner = find(function)
+    source = find(function)
+    definition, owner = source.definition, source.owner
     if code.co_flags & 0x80 or code.co_flags & 0x200:  # async
         raise Unchangeable("it is `async`")
     definition = copy.deepcopy(definition)

@@ -35,11 +35,6 @@ class _File:
 _files: dict[str, _File] = {}
 
 
-def lines_of(file: str) -> list[str]:
-    """The lines of a file, with their ends; [] where it cannot be read."""
-    return linecache.getlines(file)
-
-
 def _file(file: str) -> _File | None:
     lines = linecache.getlines(file)
     if not lines:
@@ -106,11 +101,28 @@ def _check(file: _File, function: types.FunctionType) -> bool:
     return any(same(candidate, code) for candidate in candidates)
 
 
-def find(function: types.FunctionType) -> tuple[Definition, str]:
-    """The definition of a function, and the name of the class around it ("": none).
+@dataclass
+class Source:
+    """Where a function is defined: the tree, the class around it ("": none), the file's lines."""
 
-    Raises Missing where the source is not there, or is another one by now.
-    """
+    definition: Definition
+    owner: str
+    lines: list[str]
+
+
+_found: dict[int, tuple[types.CodeType, Source]] = {}  # by the code's id, which it keeps
+
+
+def find(function: types.FunctionType) -> Source:
+    """The source of a function; raises Missing where it is not there, or is another one by now."""
+    code = function.__code__
+    known = _found.get(id(code))
+    if known is None:
+        known = _found[id(code)] = code, _look(function)
+    return known[1]
+
+
+def _look(function: types.FunctionType) -> Source:
     code = function.__code__
     for attempt in (1, 2):
         file = _file(code.co_filename)
@@ -129,7 +141,7 @@ def find(function: types.FunctionType) -> tuple[Definition, str]:
         raise Missing("its source is not there")
     if len(found) > 1:
         raise Missing(f"line {code.co_firstlineno} has several functions like it")
-    return found[0]
+    return Source(*found[0], file.lines)
 
 
 def _with_classes(node: ast.AST, owner: str = "") -> Iterator[tuple[ast.AST, str]]:

@@ -49,11 +49,12 @@ def line_of(word):
 @g.pixel(border="reflect_101", dtype=types.FLOAT)  # the decorator
 def steepness(image, by=1.0):
     """Over two
-  lines."""
+    lines."""
+
     # how much larger what lies below is
     def at(y, x, c):
-        return (image[y + 1, x, c]  # below
-  - image[y - 1, x, c]) * by
+        return (image[y + 1, x, c] - image[y - 1, x, c]) * by  # below
+
     return at  # at the end
 
 
@@ -281,7 +282,9 @@ def test_functions_as_arguments(galatea_program):
     def curved(image, curve, more=(python_math.sqrt, abs)):
         return lambda y, x, c: curve(image[y, x, c]) + more[0](4.0)
 
-    a, b = g.pixel(lambda i: lambda y, x, c: i[y, x, c] + 1), g.pixel(lambda i: lambda y, x, c: i[y, x, c])
+    a, b = g.pixel(lambda i: lambda y, x, c: i[y, x, c] + 1), g.pixel(
+        lambda i: lambda y, x, c: i[y, x, c]
+    )
 
     def p():
         x = image()
@@ -440,8 +443,7 @@ def test_messages_of_changed_names_and_decorators():
 
 def test_a_file_that_was_changed(tmp_path):
     path = tmp_path / "changed_later.py"
-    text = textwrap.dedent(
-        """
+    text = textwrap.dedent("""
         import galatea
 
         @galatea.pixel
@@ -452,8 +454,7 @@ def test_a_file_that_was_changed(tmp_path):
             if x > 1:
                 x = x + 1
             return x
-        """
-    )
+        """)
     path.write_text(text)
     module = load(path)
     path.write_text(text.replace("* 2", "+ 2").replace("x + 1", "x - 1"))

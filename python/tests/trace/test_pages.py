@@ -12,12 +12,16 @@ BLOCKS = re.findall(r"^```python\n(.*?)^```", TEXT, re.M | re.S)
 
 @pytest.mark.parametrize("index", range(len(BLOCKS)))
 def test_block(galatea_program, tmp_path, index):
-    assert len(BLOCKS) >= 2
+    assert len(BLOCKS) >= 3
     path = tmp_path / "train.py"
     path.write_text(BLOCKS[index])
     names = {"__name__": "train"}
     exec(compile(BLOCKS[index], str(path), "exec"), names)
     galatea_program.accepts(names["pipe"])
-    shown = re.findall(r"^```text\n(# Made from.*?)^```", TEXT, re.M | re.S)
-    if names["pipe"].name == "train":
-        assert names["pipe"].text == shown[0]
+    found = re.findall(
+        r"^```text\n(# Made from the Python function `(\w+)`.*?)^```", TEXT, re.M | re.S
+    )
+    shown = {name: text for text, name in found}
+    assert set(shown) == {"train", "darkened"}
+    pipe = names["pipe"]
+    assert pipe.text == shown.get(pipe.name, pipe.text)
