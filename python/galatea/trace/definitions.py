@@ -264,7 +264,8 @@ class Definitions:
             )
             if not is_plain:
                 text = self._default(value, name, excerpt.place(node))
-                edits.append(excerpt.edit(node, node, text))
+                made = excerpt.edit(node, node, text)
+                edits += [made] if made else []
         return sorted(edits, key=lambda edit: edit.begin)
 
     def _default(self, value: Any, name: str, place: Place) -> str:

@@ -78,12 +78,17 @@ class Excerpt:
 
     # Edits.
 
-    def edit(self, first: ast.expr, last: ast.expr, text: str) -> Edit:
-        """`text` in place of what stands from one expression to the end of another."""
+    def edit(self, first: ast.expr, last: ast.expr, text: str) -> Edit | None:
+        """`text` in place of what stands from one expression to the end of another.
+
+        None where the same stands there.
+        """
         begin, end = self._span(first, last)
         there = self.text[begin:end]
         if isinstance(first, ast.Name) and not there.startswith(first.id):
-            # Before Python 3.12 the parts of f-strings have no places.
+            # Before Python 3.12 some parts of f-strings have no places.
+            if first is last and text == first.id:
+                return None
             raise TraceError(
                 f"`{first.id}` in an f-string stands for `{text}`, which is another name there",
                 Place(self.file, first.lineno),

@@ -83,6 +83,23 @@ def unmark(lines: list[str]) -> tuple[list[str], list[tuple[int, int, int, int, 
     return clean, found
 
 
+def rejoined(lines: list[str]) -> list[str]:
+    """Lines that were moved to the left: what was split in three and fits by now is one line."""
+    out: list[str] = []
+    for line in lines:
+        out.append(line)
+        if len(out) < 3 or plain(line).strip()[:1] not in (")", "]", "}"):
+            continue
+        head, middle = out[-3], out[-2]
+        depths = [len(each) - len(each.lstrip()) for each in (head, middle, line)]
+        is_split = plain(head)[-1:] in ("(", "[", "{") and plain(middle)[-1:] != ","
+        if is_split and [d - depths[0] for d in depths] == [0, 4, 0]:
+            whole = head + middle.lstrip() + line.lstrip()
+            if width(whole) <= WIDTH:
+                out[-3:] = [whole]
+    return out
+
+
 class Layout:
     """Prints expressions; `names` gives the text's variable of a node."""
 

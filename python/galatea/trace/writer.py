@@ -23,6 +23,7 @@ from galatea.trace.layout import (
     mark,
     mark_ends,
     plain,
+    rejoined,
     unmark,
     width,
 )
@@ -397,7 +398,7 @@ class Writer:
                 # The mark of the inner `if` begins behind its indentation.
                 at = first.index("if ")
                 lines.append(pad + first[indent + 4 : at] + "el" + first[at:])
-                lines += [one[4:] for one in otherwise[1:]]
+                lines += rejoined([one[4:] for one in otherwise[1:]])
             else:
                 lines += [f"{pad}else:", *otherwise]
         out += lines

@@ -298,6 +298,21 @@ def test_names_of_parts_are_names(galatea_program):
     assert "parts_a_b = " in pipe.text
 
 
+def test_lines_of_an_elif_that_just_fit(galatea_program):
+    for more in range(8, 20):  # four columns each: one of them fits at its place alone
+
+        def p():
+            x = number()
+            if x > 1:
+                x = -x
+            else:
+                if x > 2:
+                    x = math.clamp(functools.reduce(lambda a, b: a + b, [x, *[1] * more]), 0, 1)
+            return x
+
+        galatea_program.accepts(Pipeline.trace(p, batch_size=2))
+
+
 def test_match(galatea_program):
     def p():
         x, kind = number(), ("scale", 3)

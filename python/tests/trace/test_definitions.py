@@ -69,10 +69,10 @@ def test_the_source_stands_in_the_text(galatea_program):
     pipe = p()
     galatea_program.accepts(pipe, formatted=False)
     source = linecache.getlines(__file__)
-    first = line_of("def steepness(image") - 1
+    first, last = line_of("def steepness(image") - 1, line_of("return at  # at the end")
     assert above(pipe) == (
         '@galatea.pixel(border="reflect_101", dtype=types.FLOAT)\n'
-        + "".join(source[first : first + 8]).rstrip("\n")
+        + "".join(source[first:last]).rstrip("\n")
     )
     assert "    steep = steepness(x)\n" in pipe.text
     assert pipe.text == p().text
@@ -309,6 +309,19 @@ def test_arrays_of_definitions_are_saved_beside_the_text(galatea_program, tmp_pa
     path = galatea_program.accepts(pipe, formatted=False)
     assert 'table = np.load("p.0.npy")' in path.read_text()
     assert (numpy.load(tmp_path / "p.0.npy") == table).all()
+
+
+def test_strings_with_values(galatea_program):
+    gain, settings_gain = 2, 3
+
+    @g.pixel
+    def v(image):
+        assert gain < 3, f"é {gain} {settings.gain:>{gain}} {settings_gain!r}" f"{gain}"
+        return lambda y, x, c: image[y, x, c] * gain
+
+    pipe = trace(lambda: v(image()))
+    galatea_program.accepts(pipe, formatted=False)
+    assert 'f"é {gain} {settings_gain:>{gain}} {settings_gain_2!r}" f"{gain}"' in pipe.text
 
 
 # ---- what cannot be ----
