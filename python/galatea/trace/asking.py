@@ -12,7 +12,16 @@ from __future__ import annotations
 
 import ast
 
-from galatea.trace.exits import ASK, RESULT, OneExit, assigned, contains, parse, walk
+from galatea.trace.exits import (
+    ASK,
+    RESULT,
+    OneExit,
+    assigned,
+    assigned_attributes,
+    contains,
+    parse,
+    walk,
+)
 
 _START = "_galatea_start"
 
@@ -302,6 +311,7 @@ class Asking(ast.NodeTransformer):
         names = [name for name in assigned(node.body + node.orelse)]
         forbidden = sorted(set(names) & self.globals)
         names = [name for name in names if name not in self.globals]
+        attributes = assigned_attributes(node.body + node.orelse)
         self.number += 1
         me = f"_galatea_if_{self.number}"
         test = self.visit(node.test)
@@ -313,8 +323,10 @@ class Asking(ast.NodeTransformer):
         question = self._call(
             "If", [test, ast.Tuple([ast.Constant(n) for n in names], ast.Load())], node.test
         )
-        if forbidden:
-            question.args.append(self._at(ast.Constant(forbidden[0]), node.test))
+        if forbidden or attributes:
+            question.args.append(self._at(ast.Constant((forbidden or [None])[0]), node.test))
+        if attributes:
+            question.args.append(self._at(ast.Constant(tuple(attributes)), node.test))
         target = ast.copy_location(ast.Name(me, ast.Store()), node)
         begin = ast.copy_location(ast.Assign([target], question), node)
         then = parse(f"if {me}.begin_then(): pass", node)[0]

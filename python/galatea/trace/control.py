@@ -7,6 +7,7 @@ run, and what they assigned becomes a branch of the text.
 
 from __future__ import annotations
 
+import inspect
 import operator
 import sys
 from typing import Any, Callable
@@ -46,10 +47,51 @@ class Side:
             self.recorder.close(self.block)
 
 
+class _Attributes:
+    """Attributes of objects from outside that the arms of an `if` assign: they merge as variables.
+
+    Those behind a property are left to its function.
+    """
+
+    def __init__(self, names: tuple[str, ...], scope: dict[str, Any]):
+        self.owners: dict[str, Any] = {}
+        for name in names:
+            root, *path, last = name.split(".")
+            owner = scope.get(root, UNASSIGNED)
+            for part in path:
+                owner = getattr(owner, part, UNASSIGNED)
+            member = getattr(type(owner), last, None)
+            is_plain = not hasattr(type(member), "__set__")
+            if owner is not UNASSIGNED and (is_plain or inspect.ismemberdescriptor(member)):
+                self.owners[name] = owner
+        self.before = self.values()
+
+    def values(self) -> dict[str, Any]:
+        return {
+            name: getattr(owner, name.rpartition(".")[2], UNASSIGNED)
+            for name, owner in self.owners.items()
+        }
+
+    def set(self, values: dict[str, Any]) -> None:
+        now = self.values()
+        for name, value in values.items():
+            owner, last = self.owners[name], name.rpartition(".")[2]
+            if value is UNASSIGNED and now[name] is not UNASSIGNED:
+                delattr(owner, last)
+            elif value is not now[name]:
+                setattr(owner, last, value)
+
+
 class If:
     """One `if` statement. `begin_then` and `begin_else` say whether an arm is to be run."""
 
-    def __init__(self, condition: Any, names: tuple[str, ...], a_global: str | None = None):
+    def __init__(
+        self,
+        condition: Any,
+        names: tuple[str, ...],
+        a_global: str | None = None,
+        attributes: tuple[str, ...] = (),
+    ):
         self.names = names
         self.is_data = isinstance(condition, Node)
         if not self.is_data:
@@ -69,6 +111,7 @@ class If:
         self.code = frame.f_code
         scope = dict(frame.f_locals)
         self.before = {name: scope.get(name, UNASSIGNED) for name in names}
+        self.attributes = _Attributes(attributes, {**frame.f_globals, **scope})
         self.containers = Containers(scope.items())
         self.recorder.open_branches.append(self)
         self.arms: list = []
@@ -88,7 +131,8 @@ class If:
                 "assign the result to a variable and return it behind the `if`",
             )
         self.recorder.close(self.arms[-1])
-        self.values.append({name: scope.get(name, UNASSIGNED) for name in self.names})
+        values = {name: scope.get(name, UNASSIGNED) for name in self.names}
+        self.values.append({**values, **self.attributes.values()})
         self.containers.check(f"an arm of the `if` on data at {self.place}")
 
     def begin_then(self) -> bool:
@@ -98,6 +142,7 @@ class If:
         if not self.is_data:
             return not self.truth
         self._close(sys._getframe(1).f_locals)
+        self.attributes.set(self.attributes.before)
         return self._open("other arm")
 
     def old(self, name: str) -> Any:
@@ -111,6 +156,12 @@ class If:
         merging = Merging(self.recorder, self.arms, self.place, "`if`")
         then, otherwise = self.values
         merged = tuple(merging.value(name, [then[name], otherwise[name]]) for name in self.names)
+        self.attributes.set(
+            {
+                name: merging.value(name, [then[name], otherwise[name]])
+                for name in self.attributes.before
+            }
+        )
         self.recorder.finish(_branch(self.condition, merging))
         return merged
 

@@ -67,6 +67,23 @@ def assigned(statements) -> list[str]:
     return list(found)
 
 
+def assigned_attributes(statements) -> list[str]:
+    """Attributes that statements assign, as `self.x`, of what they do not assign themselves."""
+    own = set(assigned(statements))
+    found: dict[str, None] = {}
+    for node in walk(statements):
+        if isinstance(node, ast.Attribute) and isinstance(node.ctx, (ast.Store, ast.Del)):
+            names = [node.attr]
+            base = node.value
+            while isinstance(base, ast.Attribute):
+                names.insert(0, base.attr)
+                base = base.value
+            is_private = any(name.startswith("__") for name in names)
+            if isinstance(base, ast.Name) and base.id not in own and not is_private:
+                found[".".join([base.id, *names])] = None
+    return sorted(found)
+
+
 def _exits(node, in_loop: bool) -> bool:
     """Whether an `if` holds a `return`, or, in a loop, what leaves that loop's round."""
     if isinstance(node, ast.Return):

@@ -148,7 +148,7 @@ def _leaf(name: str, part: Any) -> str:
 def _name_for(name: str, values: list[Any]) -> str:
     """The variable's name; where it is not the user's, the one of the values."""
     if not name.startswith("_galatea"):
-        return name
+        return name.removeprefix("self.")
     hints = {value.hint for value in values if isinstance(value, Node) and value.hint}
     return hints.pop() if len(hints) == 1 else name.removeprefix("_galatea_")
 

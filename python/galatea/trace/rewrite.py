@@ -13,12 +13,14 @@ import ast
 import builtins
 import copy
 import functools
+import itertools
 import sys
 import sysconfig
 import types
 from typing import Any, Callable
 
 from galatea.trace import control
+from galatea.trace import recorder as recorders
 from galatea.trace.asking import Asking
 from galatea.trace.errors import NoTruth, TraceError
 from galatea.trace.exits import ASK, Unchangeable
@@ -39,8 +41,21 @@ _changed: dict[types.CodeType, types.CodeType | None] = {}
 
 
 def reason_of(frame) -> str:
-    """Why the function of a frame was left as it is; "" where it was changed or not looked at."""
-    return reasons.get(frame.f_code, "") if frame is not None else ""
+    """Why the function of a frame was left as it is; "" where it was changed, or none was to be."""
+    if frame is None:
+        return ""
+    code = frame.f_code
+    recorder = recorders.current()
+    if code in reasons or recorder is None or not recorder.conditionals:
+        return reasons.get(code, "")
+    is_foreign = code.co_filename.startswith(_STANDARD) or is_ours(code.co_filename)
+    if is_foreign or ASK in code.co_freevars or code.co_name.startswith("<"):
+        return ""
+    return (
+        f"`{code.co_name}` was left as it is, as it is not called by a call in a function of the "
+        "pipeline but by Python (a property, an operator, `for`) or by a library: decide in a "
+        "function that you call"
+    )
 
 
 def _new_code(function: types.FunctionType, conditionals: bool) -> types.CodeType:
@@ -139,6 +154,11 @@ def _is_left_alone(function: types.FunctionType) -> bool:
     return file.startswith(_STANDARD) and "site-packages" not in file
 
 
+_WITH_FUNCTIONS = (
+    *(map, filter, sorted, max, min),
+    *(functools.reduce, itertools.accumulate, itertools.starmap),
+)
+
 # What to write in place of Python's functions that ask for the truth of data.
 _INSTEAD = {
     "max": "write `math.max(x, y)`, or `fn.reductions.max(x)`",
@@ -150,8 +170,23 @@ _INSTEAD = {
 }
 
 
+def _with_functions(function: Callable) -> Callable:
+    """A function of Python's library that calls functions which it is given."""
+
+    def given(value: Any) -> Any:
+        kinds = (types.FunctionType, types.MethodType, functools.partial)
+        return call(value) if isinstance(value, kinds) else value
+
+    return lambda *args, **kwargs: function(
+        *map(given, args), **{name: given(value) for name, value in kwargs.items()}
+    )
+
+
 def _explained(function: Callable, name: str) -> Callable:
     """Python's function, whose errors on data say what to write."""
+
+    if name not in _INSTEAD:
+        return function
 
     def explained(*args, **kwargs):
         try:
@@ -166,10 +201,16 @@ def _explained(function: Callable, name: str) -> Callable:
     return explained
 
 
+def _changed_now(function: types.FunctionType) -> types.FunctionType:
+    """The function as the pipeline that is traced wants it."""
+    recorder = recorders.current()
+    return changed(function, recorder is None or recorder.conditionals)
+
+
 def call(function: Any) -> Any:
     """What is called in place of `function` while a pipeline is traced."""
     if isinstance(function, types.FunctionType):
-        return function if _is_left_alone(function) else changed(function)
+        return function if _is_left_alone(function) else _changed_now(function)
     if isinstance(function, types.MethodType) and isinstance(function.__func__, types.FunctionType):
         inner = call(function.__func__)
         if inner is function.__func__:
@@ -177,8 +218,8 @@ def call(function: Any) -> Any:
         return types.MethodType(inner, function.__self__)
     if isinstance(function, functools.partial):
         return functools.partial(call(function.func), *function.args, **function.keywords)
-    if function is map or function is filter:
-        return lambda first, *rest: function(call(first) if callable(first) else first, *rest)
+    if any(function is each for each in _WITH_FUNCTIONS):
+        return _explained(_with_functions(function), function.__name__)
     if isinstance(function, (type, types.BuiltinFunctionType)):
         name = function.__name__
         if name in _INSTEAD and getattr(builtins, name) is function:
@@ -187,7 +228,7 @@ def call(function: Any) -> Any:
         return function
     method = getattr(type(function), "__call__", None)
     if isinstance(method, types.FunctionType) and not _is_left_alone(method):
-        return types.MethodType(changed(method), function)
+        return types.MethodType(_changed_now(method), function)
     return function
 
 

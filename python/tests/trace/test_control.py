@@ -3,10 +3,12 @@ the text where it does."""
 
 import contextlib
 import functools
+import itertools
 
+import numpy as np
 import pytest
 
-from galatea import fn, math, types
+from galatea import Batch, _c, fn, math, types
 from galatea.pipeline import Pipeline, do_not_convert, pipeline_def
 from galatea.trace.errors import TraceError
 from galatea.trace.rewrite import call, changed
@@ -313,6 +315,100 @@ def test_lines_of_an_elif_that_just_fit(galatea_program):
         galatea_program.accepts(Pipeline.trace(p, batch_size=2))
 
 
+def test_attributes(galatea_program):
+    class State:
+        __slots__ = ("x", "n", "inner", "_v")
+
+        @property
+        def v(self):
+            return self._v
+
+        @v.setter
+        def v(self, value):
+            self._v = value * 2
+
+        def step(self, c):
+            if c:
+                self.x = self.x * 2
+                self.n += 1
+                new = State()
+                new.x = self.x
+                self.v = new.x
+            elif self.x > 3:
+                self.inner.x, self.n = self.x, self.n
+                del self.inner.n
+            return self.x
+
+    def p():
+        state = State()
+        state.x, state.n, state.inner = number(), 1, State()
+        state.inner.x, state.inner.n, state._v = 0.0, 2, 1.0
+        stepped = state.step(flag())
+        return stepped, state.n, state.inner.x, state.x
+
+    pipe = Pipeline.trace(p, batch_size=4)
+    galatea_program.accepts(pipe)
+    # What Python does for each of the ways is what each sample gets.
+    session = _c.Session(pipe.program(), synchronous=True)
+    ways = [(c, x) for c in (False, True) for x in (2.0, 4.0)]
+    session.feed("x", [np.array(x, np.float32) for _, x in ways], None)
+    session.feed("c", [np.array(c) for c, _ in ways], None)
+    session.end_of_feed()
+    found = [output.numpy() for output in Batch(session.next(-1), list("abcd"), 4)]
+    for i, (c, x) in enumerate(ways):
+        state = State()
+        state.x, state.n, state.inner = x, 1, State()
+        state.inner.x, state.inner.n, state._v = 0.0, 2, 1.0
+        wanted = state.step(c), state.n, state.inner.x, state.x
+        assert tuple(float(values[i]) for values in found) == wanted
+
+
+def larger(a, b):
+    if a > b:
+        return a
+    return b
+
+
+class Scaled:
+    def __init__(self, x):
+        self.x = x
+
+    @property
+    def sign(self):
+        return 1 if self.x > 0 else -1
+
+    def __add__(self, other):
+        if other > 0:
+            return self.x + other
+        return self.x
+
+
+def test_functions_that_the_library_calls(galatea_program):
+    def p():
+        xs = [number("a"), number("b"), number("c")]
+        first = functools.reduce(larger, xs)
+        second = list(itertools.accumulate(xs, func=larger))[-1]
+        third = list(itertools.starmap(larger, [(first, second)]))[0]
+        return first, second, third, sorted([2, 1], key=lambda n: -n)[0], *map(larger, xs, xs[1:])
+
+    pipe = Pipeline.trace(p, batch_size=2)
+    galatea_program.accepts(pipe)
+    assert pipe.text.count("if ") == 7 and ", 2, " in pipe.text
+
+
+def test_functions_that_python_calls_by_itself():
+    fails(lambda: Scaled(number()).sign, "`sign` was left as it is", "a property")
+    fails(lambda: Scaled(number()) + number("y"), "`__add__` was left as it is")
+
+
+def test_nothing_is_changed_without_conditionals():
+    def f():
+        return larger(number(), number("y"))
+
+    assert "    if external_source > external_source_2:\n" in Pipeline.trace(f, batch_size=2).text
+    fails(f, "has no truth value", "if a > b:", conditionals=False)
+
+
 def test_match(galatea_program):
     def p():
         x, kind = number(), ("scale", 3)
@@ -471,9 +567,10 @@ def test_changed_list():
     fails(f, "`xs` was changed in an arm", "xs + [x]")
 
 
-def test_attribute_of_an_arm():
+def test_attribute_of_one_arm():
     class Holder:
-        pass
+        def fill(self, y):
+            self.z = y
 
     def f():
         x, holder = number(), Holder()
@@ -481,7 +578,16 @@ def test_attribute_of_an_arm():
             holder.y = x + 1
         return holder.y
 
-    fails(f, "in the first arm of the `if`")
+    (found,) = Pipeline.trace(f, batch_size=2).check()
+    assert found.code == "G0303" and "holder_y" in found.message
+
+    def g():
+        x, holder = number(), Holder()
+        if x > 1:
+            holder.fill(x + 1)
+        return holder.z
+
+    fails(g, "in the first arm of the `if`")
 
 
 def test_yield_in_an_arm():
