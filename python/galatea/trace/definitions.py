@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import ast
 import functools
+import re
 import types
 from dataclasses import dataclass, field
 from typing import Any
@@ -24,10 +25,11 @@ from galatea.trace.layout import Layout
 from galatea.trace.names import RESERVED, free_name
 from galatea.trace.node import Node
 from galatea.trace.place import Place
-from galatea.trace.scopes import Outside, Scopes, parameters, scopes_of
+from galatea.trace.scopes import Outside, Scopes, scopes_of
 from galatea.trace.source import Missing, find
 
 _PLAIN = (bool, int, float, complex, str, bytes, list, tuple, dict, set, range, type(None))
+_WORD = re.compile(r"\w+")
 _scopes: dict[ast.AST, Scopes] = {}
 
 
@@ -38,6 +40,7 @@ class Item:
     lines: list[str]
     ranges: list[tuple[tuple[int, int, int, int], Place]]
     is_function: bool
+    is_constant: bool = False
 
 
 @dataclass
@@ -54,10 +57,10 @@ class Definitions:
 
     recorder: Any
     items: list[Item] = field(default_factory=list)
-    names: set[str] = field(default_factory=set)
+    names: dict[str, None] = field(default_factory=dict)  # a set in the order of its elements
     _known: dict[tuple, str] = field(default_factory=dict)
     _constants: dict[tuple[str, str], list[str]] = field(default_factory=dict)
-    _circles: dict[tuple, str] = field(default_factory=dict)
+    _circles: dict[str, str] = field(default_factory=dict)
     _open: dict[tuple, _Open] = field(default_factory=dict)
 
     # Names.
@@ -67,7 +70,7 @@ class Definitions:
 
     def _name(self, wanted: str, avoid: set[str] | frozenset[str] = frozenset()) -> str:
         name = free_name(wanted, lambda each: each in avoid or self.is_taken(each))
-        self.names.add(name)
+        self.names[name] = None
         return name
 
     def imported(self, module: str, name: str) -> str:
@@ -103,7 +106,7 @@ class Definitions:
         ranges = []
         if place is not None:
             ranges.append(((1, 1, len(lines), len(lines[-1]) + 1), place))
-        self.items.append(Item(lines, ranges, False))
+        self.items.append(Item(lines, ranges, False, True))
         return name
 
     # Values.
@@ -206,8 +209,6 @@ class Definitions:
         above = "" if decorator is None else Layout(str).one_line(decorator)
         cells = tuple(id(cell) for cell in function.__closure__ or ())
         same = (function.__code__, id(function.__globals__), cells, above)
-        if same in self._circles:
-            return self._circles[same]
         if same in self._open:
             opened = list(self._open)
             for each in opened[opened.index(same) + 1 :]:
@@ -227,6 +228,7 @@ class Definitions:
             raise TraceError(
                 f"the function `{function.__name__}` is `async`, which no pipeline can hold", place
             )
+        items_before, names_before = len(self.items), set(self.names)
         opened_as = self._open[same] = _Open(self._name(own_name))
         try:
             excerpt = Excerpt(function.__code__.co_filename, source.lines, definition)
@@ -235,16 +237,32 @@ class Definitions:
             del self._open[same]
         # Its own name in it is no difference.
         changes = [(e.begin, "" if e.text == opened_as.name else e.text) for e in edits]
-        key = ("function", above, excerpt.file, *excerpt.begin, *changes)
+        key = ("function", above, excerpt.file, excerpt.text, *excerpt.begin, *changes)
         if key in self._known:
-            self.names.discard(opened_as.name)
+            self.names.pop(opened_as.name, None)
             return self._known[key]
         name = self._known[key] = opened_as.name
-        if opened_as.in_circle:
-            self._circles[same] = name
         excerpt.apply(edits)
         self.items.append(_item(excerpt, definition, name, decorator, decorated_at or place))
+        if opened_as.in_circle and not any(each.in_circle for each in self._open.values()):
+            return self._circle(name, items_before, names_before)
         return name
+
+    def _circle(self, name: str, items_before: int, names_before: set[str]) -> str:
+        """Functions that use each other are the same as others if only their own names differ."""
+        new = [item for item in self.items[items_before:] if not item.is_constant]
+        constants = {each for names in self._constants.values() for each in names}
+        own = [each for each in self.names if each not in names_before and each not in constants]
+        number = {each: f"\0{i}" for i, each in enumerate(own)}
+        text = "\n".join(line for item in new for line in item.lines)
+        text = _WORD.sub(lambda match: number.get(match.group(), match.group()), text)
+        first = self._circles.setdefault(text, name)
+        if first != name:
+            self.items[items_before:] = [i for i in self.items[items_before:] if i.is_constant]
+            self._known = {key: value for key, value in self._known.items() if value not in own}
+            for each in own:
+                del self.names[each]
+        return first
 
     def _edits(self, function, definition, excerpt: Excerpt) -> list[Edit]:
         scopes = _scopes.get(definition)

@@ -49,7 +49,7 @@ class Writer:
         self.wanted: dict[object, list[str]] = defaultdict(list)
         self.layout = Layout(self._name_of)
         imported = {name.split()[-1] for names in recorder.modules.values() for name in names}
-        self.reserved = RESERVED | {recorder.name} | imported | recorder.definitions.names
+        self.reserved = RESERVED | {recorder.name} | imported | set(recorder.definitions.names)
         self.not_here: list[set[str]] = []  # names that the functions around here read from outside
 
     # Names.

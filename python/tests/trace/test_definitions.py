@@ -208,20 +208,41 @@ def test_each_value_is_a_definition_of_its_own(galatea_program):
     assert pipe.text.count("= scaled(x)") == 3 and pipe.text.count("= scaled_2(x)") == 1
 
 
-def test_circles_are_written_once(galatea_program):
+def down(n):
+    return STEP if n <= 0 else up(n - 1)
+
+
+def up(n):
+    return down(n - 1)
+
+
+STEP = 1
+
+
+def test_circles_are_written_once_for_each_value(galatea_program, monkeypatch):
     @g.pixel
     def checked(image):
-        return lambda y, x, c: image[y, x, c] if odd(3) else 0
+        return lambda y, x, c: image[y, x, c] + up(3)
 
     def p():
         x = image()
-        for _ in range(3):
+        for step in (1, 1, 2, 1, 2):
+            monkeypatch.setitem(globals(), "STEP", step)
             x = checked(x)
         return x
 
     pipe = trace(p)
     galatea_program.accepts(pipe, formatted=False)
-    assert pipe.text.count("def odd") == pipe.text.count("def even") == 1
+    found = above(pipe)
+    assert found.count("def up") == found.count("def down") == found.count("def checked") == 2
+    assert "STEP = 1\n" in found and "STEP_2 = 2\n" in found
+    calls = [
+        line.split()[-1]
+        for line in pipe.text.split("\n")
+        if "checked" in line and "def" not in line
+    ]
+    names = [call.split("(")[0] for call in calls]
+    assert names[0] == names[1] == names[3] != names[2] == names[4]
 
 
 def test_names_that_meet_others(galatea_program):
