@@ -82,7 +82,7 @@ def _select(arms, index: Node, calls, args, kwargs, place) -> Any:
         names = [_name(arm) for arm in arms]
         arms_of_text = list(zip(blocks, columns))
         index_read = recorder.value(index, place)
-        recorder.block.statements.append(Selection(outputs, index_read, arms_of_text, names, place))
+        recorder.finish(Selection(outputs, index_read, arms_of_text, names, place))
     return result
 
 
