@@ -16,6 +16,7 @@ import numpy as np
 from galatea import Batch, GalateaError, _c
 from galatea.engine import default_engine, flush_log
 
+from . import types
 from .errors import PipelineError, raised
 from .names import missing
 from .tensors import TensorListCPU
@@ -200,7 +201,7 @@ class Later:
     """A program whose inputs are nodes of programs before it.
 
     It is compiled for the types that it is fed; where they change, as what a function of Python
-    gives may, another session goes on.
+    gives may, it is compiled again.
     """
 
     _TICK = "__tick"  # an input of programs that need none: it says which samples there are
@@ -216,8 +217,17 @@ class Later:
         self.made = made
         self.inputs, self.outputs = inputs, outputs  # nodes
         self._common, self._synchronous = common, synchronous
-        self._program: Any = None
         self._sessions: dict[tuple, _Open] = {}
+
+    def _program(self, fed: dict[str, Values]) -> Any:
+        """The program for the types of what is fed."""
+        kinds = {name: one.kind() for name, one in fed.items()}
+        input_types = {
+            name: (int(types._OF_NUMPY[dtype]), ndim, layout or None)
+            for name, (dtype, ndim, layout) in kinds.items()
+        }
+        arguments = {**self.made.compile_arguments(), **self._common, "input_types": input_types}
+        return _c.Program(default_engine(), **arguments)
 
     @staticmethod
     def input_name(place: int) -> str:
@@ -231,12 +241,9 @@ class Later:
             fed[self._TICK] = Values([np.zeros((), np.uint8)] * len(samples))
         kind = tuple(one.kind() for one in fed.values())
         try:
-            if self._program is None:
-                arguments = {**self.made.compile_arguments(), **self._common}
-                self._program = _c.Program(default_engine(), **arguments)
             opened = self._sessions.get(kind)
-            if opened is None or opened.epoch > max(samples.epochs):
-                opened = self._sessions[kind] = _Open(self._program, self._synchronous)
+            if opened is None:
+                opened = self._sessions[kind] = _Open(self._program(fed), self._synchronous)
             return Pending(self, opened, opened.feed(fed, samples))
         except GalateaError as error:
             raise raised(error) from error

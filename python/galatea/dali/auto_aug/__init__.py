@@ -1,5 +1,5 @@
-"""`nvidia.dali.auto_aug`: automatic augmentation, which galatea's own library of the language does.
+"""`nvidia.dali.auto_aug`: automatic augmentation.
 
-Policies and augmentations that are made in Python are not taken: they are data here, see
-docs/auto-augment.md.
+The entry points (`rand_augment`, …) are those of the language's own library, which become one
+branch; augmentations, suites and policies made in Python (`core`, `apply_…`) are traced.
 """

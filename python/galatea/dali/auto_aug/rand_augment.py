@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+import warnings
+from typing import Any, Sequence
 
+from .. import fn, types
 from ..names import getter
+from . import augmentations as a
 from ._call import call
+from ._suites import check_bins, chosen, drawn, is_number, translations
+from .core import signed_bin as signed_bin
+from .core._augmentation import Augmentation, forbid_unused
+from .core._errors import AugmentationError
 
 
 def rand_augment(data: Any, n: int, m: int, shape: Any = None, **options: Any):
@@ -15,9 +22,105 @@ def rand_augment(data: Any, n: int, m: int, shape: Any = None, **options: Any):
     `fill_value`, `interp_type`, `max_translate_abs`, `max_translate_rel`, `monotonic_mag`,
     `excluded`, `seed`: see docs/auto-augment.md.
     """
+    _check(n, m, options.get("num_magnitude_bins", 31))
     return call(
         "rand_augment", "rand_augment", (data,), {"n": n, "m": m, "shape": shape, **options}
     )
+
+
+def _check(n: Any, m: Any, num_magnitude_bins: Any) -> None:
+    if not is_number(n, 0):
+        raise AugmentationError(f"`n` is the number of operations, not {n!r}")
+    check_bins(num_magnitude_bins)
+    if not is_number(m, 0) or m >= num_magnitude_bins:
+        raise AugmentationError(
+            f"`m` is a magnitude bin from 0 to {num_magnitude_bins - 1}, not {m!r}"
+        )
+
+
+def apply_rand_augment(
+    augmentations: Sequence[Augmentation],
+    data: Any,
+    n: int,
+    m: int,
+    num_magnitude_bins: int = 31,
+    seed: int | None = None,
+    **kwargs: Any,
+) -> Any:
+    """Augments by `n` of the augmentations, drawn uniformly with replacement, of magnitude bin `m`.
+
+    `seed`: of all draws. `kwargs`: for those augmentations that have parameters of these names.
+    """
+    _check(n, m, num_magnitude_bins)
+    if n == 0:
+        warnings.warn("`n` is 0: no augmentation is applied", stacklevel=2)
+        return data
+    if not augmentations:
+        raise AugmentationError("there are no augmentations to draw from")
+    forbid_unused(augmentations, kwargs, "apply_rand_augment")
+    shape = {} if n == 1 else {"shape": [n]}
+    ways = list(range(len(augmentations)))
+    index = drawn(fn.random.uniform, seed, values=ways, dtype=types.INT32, **shape)
+    bins: Any = m
+    if any(one.randomly_negate for one in augmentations):
+        bins = signed_bin(m, seed=seed, shape=() if n == 1 else (n,))
+    for level in range(n):
+        data = chosen(
+            augmentations,
+            index if n == 1 else index[level],
+            "apply_rand_augment",
+            data,
+            magnitude_bin=bins if n == 1 or bins is m else bins[level],
+            num_magnitude_bins=num_magnitude_bins,
+            **kwargs,
+        )
+    return data
+
+
+def get_rand_augment_suite(
+    use_shape: bool = False, max_translate_abs: Any = None, max_translate_rel: Any = None
+) -> list[Augmentation]:
+    """The suite in which a larger magnitude always means a stronger change.
+
+    `use_shape`: translations are parts of the image's extents, at most `max_translate_rel`
+    (100/224), else pixels, at most `max_translate_abs` (100).
+    """
+    return [
+        *translations(use_shape, max_translate_abs, max_translate_rel, 100, 100 / 224),
+        a.shear_x,
+        a.shear_y,
+        a.rotate,
+        a.brightness,
+        a.contrast,
+        a.color,
+        a.sharpness,
+        a.posterize.augmentation((8, 4)),
+        a.solarize,
+        a.equalize,
+        a.auto_contrast,
+        a.identity,
+    ]
+
+
+def get_rand_augment_non_monotonic_suite(
+    use_shape: bool = False, max_translate_abs: Any = None, max_translate_rel: Any = None
+) -> list[Augmentation]:
+    """The suite with AutoAugment's ranges, in which a middle magnitude of some means no change."""
+    return [
+        *translations(use_shape, max_translate_abs, max_translate_rel, 100, 100 / 224),
+        a.shear_x,
+        a.shear_y,
+        a.rotate,
+        a.brightness.augmentation((0.1, 1.9), False, None),
+        a.contrast.augmentation((0.1, 1.9), False, None),
+        a.color.augmentation((0.1, 1.9), False, None),
+        a.sharpness.augmentation((0.1, 1.9), False, a.sharpness_kernel_shifted),
+        a.posterize,
+        a.solarize.augmentation((0, 256)),
+        a.equalize,
+        a.auto_contrast,
+        a.identity,
+    ]
 
 
 __getattr__ = getter("auto_aug.rand_augment")

@@ -29,6 +29,7 @@ MODULES = (
     "classes",
     "functions",
     "python_functions",
+    "auto_aug",
 )
 
 
