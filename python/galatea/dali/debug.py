@@ -42,6 +42,7 @@ class DebugPipeline(Pipeline):
         ready = _galatea._ready(function, True) if conditionals else function
         self._function = lambda: ready(*args, **kwargs)
         self._depth = 1
+        self._sources = 0  # of the batch, so far
         self._waiting: collections.deque = collections.deque()
         self._named: dict[str, Feed] = {}
         self._text_options: dict[str, Any] = {
@@ -115,7 +116,7 @@ class DebugPipeline(Pipeline):
         else:
             feed = self._new_feed(options)
         if feed.driver is not None:
-            given = [(data, None) for data in feed.driver.next(self._epoch_idx)]
+            given: list[tuple] = [(data, None) for data in feed.driver.next(self._epoch_idx)]
         else:
             given = [self._given(name) for name in feed.names]
         nodes = []

@@ -208,13 +208,13 @@ class DebugRecorder(PythonRecorder):
     def finish(self, statement: Any) -> None:
         condition, *arms, merges = as_branch(statement)
         outer = self._places(self.block)
-        local = truths(self.values_in(condition, self.block), str(statement.place))
+        local = truths(self.values_in(condition, self.block), str(statement.place))  # type: ignore[arg-type]
         for arm, taken in zip(arms, local):
             self.taken.setdefault(arm, [outer[i] for i in taken])
         for result, *values in merges:
-            given = [self._value(arm, value, result) for arm, value in zip(arms, values)]
+            then, otherwise = (self._value(*each, result) for each in zip(arms, values))
             if outer:
-                result.values = merged(local, tuple(given), len(outer), str(statement.place))
+                result.values = merged(local, (then, otherwise), len(outer), str(statement.place))
             else:
                 result.values = Values([])
 
@@ -288,10 +288,14 @@ class DebugRecorder(PythonRecorder):
             spaces = spacers(expression.callee, self.draws[name], self)
             self.draws[name] += 1
         step = self.steps.get(number)
-        if step is not None and self.is_built:
-            self._check_same(step, place, what, text)
-            return step
-        if self.is_built:
+        if step is not None:
+            wrong = self._difference(step, place, what, text)
+            if not wrong:
+                return step
+            if self.is_built:
+                raise RuntimeError(wrong)
+            step.program.close()  # of a first batch that failed
+        elif self.is_built:
             raise RuntimeError(
                 f"`{what}` at {place} was not reached in the first batch; in debug mode the "
                 "operators and their order are the same in every batch"
@@ -317,19 +321,21 @@ class DebugRecorder(PythonRecorder):
         finally:
             flush_log(default_engine())
 
-    def _check_same(self, step: _Step, place: Place | None, what: str, text: str) -> None:
+    def _difference(self, step: _Step, place: Place | None, what: str, text: str) -> str:
+        """How an operation differs from the one of the first batch; "" where it is the same."""
         at = None if place is None else place[:2]
         if what != step.what or at != (None if step.place is None else step.place[:2]):
-            raise RuntimeError(
+            return (
                 f"`{what}` at {place} stands where `{step.what}` at {step.place} was in the first "
                 "batch; in debug mode the operators and their order are the same in every batch"
             )
         if text != step.text:
-            raise RuntimeError(
+            return (
                 f"arguments of the operator at {place} changed since the first batch:\n"
                 f"  first  {step.text}\n  now    {text}\n"
                 "a value that changes is a data node, or stands behind fn.external_source"
             )
+        return ""
 
     def _check_kinds(self, step: _Step, values: list[Values]) -> None:
         kinds = [one.kind() for one in values]

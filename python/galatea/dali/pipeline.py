@@ -88,8 +88,6 @@ class Pipeline(Running, Readers, Saving):
     executors are accepted and change nothing.
     """
 
-    _is_debug = False
-
     def __init__(
         self,
         batch_size: int | None = None,
@@ -162,35 +160,33 @@ class Pipeline(Running, Readers, Saving):
 
         self._recorder = PythonRecorder(self._name())
         self._entered = 0
-        self._input_nodes: dict[Any, str] = {}
-        self._feeds: list[Feed] = []
-        self._readers: dict[str, tuple[dict, dict]] = {}
-        self._graph_out: Any = None
-        self._made: Any = (
-            None  # a galatea.Pipeline: of all, or of what precedes functions of Python
-        )
-        self._plan: Any = None  # a stages.Plan, where functions of Python are called
-        self._common: dict[str, Any] = {}
+        self._input_nodes = {}
+        self._feeds = []
+        self._readers = {}
+        self._graph_out = None
+        self._made = None
+        self._plan = None
+        self._common = {}
         self._place: Place | None = None
-        self._num_outputs: int | None = None
+        self._num_outputs = None
 
-        self._program: Any = None
-        self._session: Any = None
-        self._staged: Any = None  # a staged.Staged, where functions of Python are called
-        self._pool: Any = None
-        self._api: PipelineAPIType | None = None
+        self._program = None
+        self._session = None
+        self._staged = None
+        self._pool = None
+        self._api = None
         self._first_iter = True
         self._last_iter = False
         self._to_consume = 0
         self._epoch_idx = 0
         self._consumed = 0
-        self._fed: dict[str, collections.deque] = {}
+        self._fed = {}
         self._has_fed = False
-        self._last_fed: dict[str, Any] = {}
-        self._full: Any = None  # values.FullBatches
-        self._state_before = ("", 0)  # where what is taken next of the session begins
-        self._delivered = ("", 0)  # where the next outputs begin
-        self._metas: dict[str, dict] = {}
+        self._last_fed = {}
+        self._full = None
+        self._state_before = ("", 0)
+        self._delivered = ("", 0)
+        self._metas = {}
 
     # Options.
 

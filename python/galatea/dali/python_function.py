@@ -51,10 +51,6 @@ def _is_capsule(value: Any) -> bool:
     return type(value).__name__ == "PyCapsule"
 
 
-def _of_torch(tensor: Any) -> np.ndarray:
-    return np.from_dlpack(tensor)
-
-
 def _to_torch(array: np.ndarray) -> Any:
     import torch
 
@@ -87,7 +83,7 @@ TORCH = Exchange(
     "a torch tensor",
     _to_torch,
     lambda value: type(value).__module__.split(".")[0] == "torch" and hasattr(value, "detach"),
-    _of_torch,
+    np.from_dlpack,
 )
 
 
@@ -122,7 +118,10 @@ class Function:
 
     def __call__(self, inputs: list[Values], samples: Samples) -> list[Values]:
         """The outputs of a batch."""
-        give = self.exchange.give
+
+        def give(array: np.ndarray) -> Any:
+            return self.exchange.give(array if array.flags.writeable else array.copy())
+
         if self.is_batch:
             given = self._called(*([give(one) for one in each.arrays] for each in inputs))
             outputs = [self._list(one, len(samples), i) for i, one in self._split(given)]

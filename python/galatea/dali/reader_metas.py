@@ -11,9 +11,10 @@ from galatea.trace import operators
 from galatea.trace.recorder import Recorder
 
 from .errors import raised
+from .state import State
 
 
-class Readers:
+class Readers(State):
     """What is known of the readers of a `Pipeline`: a part of that class."""
 
     def _add_reader(self, operator: dict, arguments: dict[str, Any]) -> None:

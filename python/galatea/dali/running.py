@@ -5,7 +5,7 @@ from __future__ import annotations
 import collections
 import json
 import weakref
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -20,14 +20,12 @@ from .errors import NothingFedError, raised
 from .external_source import Feed, samples_of
 from .saving import read_checkpoint
 from .staged import Staged
+from .state import State
 from .types import PipelineAPIType
 from .values import FullBatches, samples_of_parts, values_of_parts
 
-if TYPE_CHECKING:
-    from .pipeline import Pipeline
 
-
-class Running:
+class Running(State):
     """What runs a `Pipeline`: a part of that class."""
 
     def _arguments(self) -> dict[str, Any]:
@@ -400,9 +398,9 @@ class Running:
 class _Scope:
     """Within it an iterator runs the pipeline by the calls that programs schedule with."""
 
-    _open: "weakref.WeakKeyDictionary[Pipeline, int]" = weakref.WeakKeyDictionary()
+    _open: "weakref.WeakKeyDictionary[Running, int]" = weakref.WeakKeyDictionary()
 
-    def __init__(self, pipe: Pipeline, kind: PipelineAPIType):
+    def __init__(self, pipe: Running, kind: PipelineAPIType):
         self.pipe, self.kind = pipe, kind
 
     def __enter__(self) -> "_Scope":
@@ -414,5 +412,5 @@ class _Scope:
         self._open[self.pipe] -= 1
 
     @classmethod
-    def depth(cls, pipe: Pipeline) -> int:
+    def depth(cls, pipe: Running) -> int:
         return cls._open.get(pipe, 0)

@@ -12,12 +12,13 @@ import numpy as np
 from galatea import pipeline as _galatea
 
 from .names import missing
+from .state import State
 
 _FORM = "galatea.dali pipeline 1"
 _CHECKPOINT = "galatea.dali checkpoint 1"
 
 
-class Saving:
+class Saving(State):
     """What saves and restores a `Pipeline`: a part of that class."""
 
     def serialize(self, define_graph=None, filename: str | None = None) -> bytes:

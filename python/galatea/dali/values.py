@@ -35,7 +35,11 @@ class Samples:
 
     def pick(self, places: list[int]) -> "Samples":
         """Some of them."""
-        return Samples(*([part[i] for i in places] for part in (self.epochs, self.ids, self.names)))
+        return Samples(
+            [self.epochs[i] for i in places],
+            [self.ids[i] for i in places],
+            [self.names[i] for i in places],
+        )
 
     def runs(self) -> Iterable[tuple[int, int, int]]:
         """(epoch, begin, end) of neighbours of one epoch."""

@@ -125,8 +125,8 @@ shear_x 0.7 2, invert 0.1 -
 """
 
 
-def _policy(name: str, table: str, use_shape: Any, limits: tuple) -> Policy:
-    along_x, along_y = translations(use_shape, *limits, 250, 1.0)
+def _policy(name: str, table: str, use_shape: bool, in_pixels: Any, in_parts: Any) -> Policy:
+    along_x, along_y = translations(use_shape, in_pixels, in_parts, 250, 1.0)
     operations = {
         "translate_x": along_x,
         "translate_y": along_y,
@@ -160,26 +160,25 @@ def get_image_net_policy(
     use_shape: bool = False, max_translate_abs: Any = None, max_translate_rel: Any = None
 ) -> Policy:
     """The policy for ImageNet. `use_shape`: translations are parts of the image's extents."""
-    limits = (max_translate_abs, max_translate_rel)
-    return _policy("ImageNetPolicy", _IMAGE_NET, use_shape, limits)
+    return _policy("ImageNetPolicy", _IMAGE_NET, use_shape, max_translate_abs, max_translate_rel)
 
 
 def get_reduced_cifar10_policy(
     use_shape: bool = False, max_translate_abs: Any = None, max_translate_rel: Any = None
 ) -> Policy:
     """The policy for CIFAR-10. `use_shape`: translations are parts of the image's extents."""
-    limits = (max_translate_abs, max_translate_rel)
-    return _policy("ReducedCifar10Policy", _REDUCED_CIFAR10, use_shape, limits)
+    return _policy(
+        "ReducedCifar10Policy", _REDUCED_CIFAR10, use_shape, max_translate_abs, max_translate_rel
+    )
 
 
 def get_svhn_policy(
     use_shape: bool = False, max_translate_abs: Any = None, max_translate_rel: Any = None
 ) -> Policy:
     """The policy for SVHN. `use_shape`: translations are parts of the image's extents."""
-    limits = (max_translate_abs, max_translate_rel)
-    return _policy("SvhnPolicy", _SVHN, use_shape, limits)
+    return _policy("SvhnPolicy", _SVHN, use_shape, max_translate_abs, max_translate_rel)
 
 
 def get_reduced_image_net_policy() -> Policy:
     """The policy that was found on a part of ImageNet; it has no translations."""
-    return _policy("ReducedImageNetPolicy", _REDUCED_IMAGE_NET, False, (None, None))
+    return _policy("ReducedImageNetPolicy", _REDUCED_IMAGE_NET, False, None, None)

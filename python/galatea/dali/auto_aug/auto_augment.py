@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -95,11 +96,10 @@ def apply_auto_augment(policy: Policy, data: Any, seed: int | None = None, **kwa
         )
 
     for stage in range(length):
-        before = data
         data = control.conditional(
             runs[stage] < wanted[stage],
-            lambda stage=stage, before=before: step(stage, before),
-            lambda before=before: a.identity(before),
+            functools.partial(step, stage, data),
+            functools.partial(a.identity, data),
         )
     return data
 

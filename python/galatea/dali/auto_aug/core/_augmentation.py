@@ -185,7 +185,8 @@ class Augmentation:
                 f"`mag_range` of `{self.name}` is a pair of numbers, or an array with a magnitude "
                 f"for each bin, not {magnitudes!r}"
             )
-        return np.linspace(*magnitudes, count, dtype=np.float32)
+        low, high = magnitudes
+        return np.linspace(low, high, count, dtype=np.float32)
 
     def _mapped(self, magnitudes: Iterable) -> np.ndarray:
         """What magnitudes stand for, stacked."""
