@@ -91,17 +91,18 @@ class DebugPipeline(Pipeline):
     def feed_input(
         self, data_node: Any, data: Any, layout=None, cuda_stream=None, use_copy_kernel=False
     ) -> None:
-        """Feeds a batch to an input, by its name."""
-        if not isinstance(data_node, str):
+        """Feeds a batch to an input, by its name, or a node that it gave."""
+        name = data_node.name if isinstance(data_node, DebugNode) else data_node
+        if not isinstance(name, str) or not name:
             raise TypeError(
-                f"in debug mode an input is fed by its name, not by a {type(data_node).__name__}"
+                f"an input is the node of an external source or its name, not {data_node!r}"
             )
-        feed = self._named.get(data_node)
+        feed = self._named.get(name)
         if feed is not None and feed.driver is not None:
-            raise RuntimeError(f"the input {data_node!r} has a source, which feeds it")
+            raise RuntimeError(f"the input {name!r} has a source, which feeds it")
         samples, layout = samples_of(data, self._max_batch_size or 1, layout)
         copied = [np.array(one, order="C") for one in samples]
-        self._fed.setdefault(data_node, collections.deque()).append((copied, layout))
+        self._fed.setdefault(name, collections.deque()).append((copied, layout))
 
     def _fetch(self, options: dict[str, Any], at: Place | None) -> Any:
         """A batch of one call of external_source: a node, or a list of them."""
@@ -129,6 +130,7 @@ class DebugPipeline(Pipeline):
             )
             values = Values(arrays, layout or "")
             nodes.append(DebugNode(self._recorder, self._recorder.body, at, values))
+            nodes[-1].name = name
         return nodes if feed.options.get("num_outputs") is not None else nodes[0]
 
     def _given(self, name: str) -> tuple[list, str | None]:

@@ -43,6 +43,7 @@ class DebugNode(Node):
     def __init__(self, recorder, block, place, values: Values | None = None):
         super().__init__(recorder, block, place)
         self.values = values
+        self.name = ""  # of an input
 
     def get(self) -> TensorListCPU:
         """The values, a tensor for each sample."""
@@ -63,7 +64,7 @@ class DebugNode(Node):
 
     def __repr__(self) -> str:
         values = "no values yet" if self.values is None else repr(self.get())
-        return f"DataNodeDebug(\n    name={self.hint!r},\n    data={values})"
+        return f"DataNodeDebug(\n    name={self.name or self.hint!r},\n    data={values})"
 
     __str__ = __repr__
 
@@ -283,7 +284,7 @@ class DebugRecorder(PythonRecorder):
     def _step(self, number, expression, nodes, text, count, is_tuple, place) -> _Step:
         what = expression.callee if isinstance(expression, Call) else type(expression).__name__
         spaces: list = []
-        if isinstance(expression, Call) and is_random(expression.callee):
+        if isinstance(expression, Call) and is_random(expression.callee, self):
             name = expression.callee.rsplit(".", 1)[-1]
             spaces = spacers(expression.callee, self.draws[name], self)
             self.draws[name] += 1

@@ -251,6 +251,8 @@ def record(inputs: tuple, options: dict[str, Any], exchange: Exchange, shown: st
     _checked(options, exchange, shown)
     pipe = Pipeline._required(shown)
     at = places.caller()
+    if pipe._is_debug:
+        inputs, _ = pipe._nodes_of(inputs, {})
     nodes = []
     for place, value in enumerate(inputs):
         if isinstance(value, (list, tuple)) and any(isinstance(one, Node) for one in value):

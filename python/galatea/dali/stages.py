@@ -124,11 +124,11 @@ def _reads(statement: Any) -> dict[Node, None]:
 # that holds some of them says where the others stood.
 
 
-def is_random(callee: str) -> bool:
+def is_random(callee: str, recorder: Recorder) -> bool:
     """Whether a call of this name may draw random numbers."""
     found = operators.schema().get(callee.removeprefix("fn."))
-    if found is None:
-        return "." not in callee  # a function of the library's own, such as `rand_augment`
+    if found is None:  # a function of the language's library, such as `rand_augment`
+        return any(callee in names for names in recorder.modules.values())
     return bool(found.get("random")) or found.get("parameters") is not None
 
 
@@ -180,12 +180,11 @@ class _Cutter:
             self.ordinals[id(call)] = counts[_last_name(call)]
             counts[_last_name(call)] += 1
 
-    @staticmethod
-    def _draws(statements: Iterable[Any]) -> Iterable[Call]:
+    def _draws(self, statements: Iterable[Any]) -> Iterable[Call]:
         for statement in statements:
-            if isinstance(statement, Operation) and isinstance(statement.expression, Call):
-                if not isinstance(statement, PythonCall) and is_random(statement.expression.callee):
-                    yield statement.expression
+            call = getattr(statement, "expression", None)
+            if isinstance(call, Call) and is_random(call.callee, self.recorder):
+                yield call
 
     def _spaced(self, statements: list) -> list:
         """The statements, with what keeps their draws' ordinals."""

@@ -134,21 +134,19 @@ def merged(
 ) -> Values:
     """One node's values behind an `if`: `places` says which samples took which arm."""
     filled = [one for one in values if one.arrays]
-    first, last = filled[0], filled[-1]
-    for what, a, b in (
-        ("element types", first.arrays[0].dtype, last.arrays[0].dtype),
-        ("numbers of dimensions", first.arrays[0].ndim, last.arrays[0].ndim),
-    ):
+    kinds = ("element types", "numbers of dimensions", "layouts")
+    for what, a, b in zip(kinds, filled[0].kind(), filled[-1].kind()):
         if a != b:
             raise PipelineError(
-                f"a value that both arms of the `if` at {where} assign has different {what}, {a} "
-                f"and {b}; convert one of them, for instance by `fn.cast`"
+                f"a value that both arms of the `if` at {where} assign has different {what}, "
+                f"`{a}` and `{b}`; convert one of them, for instance by `fn.cast`, or by "
+                "`fn.reshape` with a `layout`"
             )
     arrays: list[Any] = [None] * count
     for taken, one in zip(places, values):
         for place, array in zip(taken, one.arrays):
             arrays[place] = array
-    return Values(arrays, first.layout or last.layout)
+    return Values(arrays, filled[0].layout)
 
 
 def truths(condition: Values, where: str) -> tuple[list[int], list[int]]:

@@ -159,13 +159,14 @@ def test_what_numpy_made_goes_on():
     def define():
         x = fn.external_source(source=small, batch=False)
         mine = [np.sin(np.array(one)) for one in x.get()]
-        return fn.cast(mine, dtype=types.FLOAT64), fn.cat(x, x.get()), x + fn.copy(x)
+        taken = fn.python_function(x.get(), function=lambda array: array * 2)
+        return fn.cast(mine, dtype=types.FLOAT64), fn.cat(x, x.get()), x + fn.copy(x), taken
 
-    a, b, c = debugged(define).run()
+    a, b, c, d = debugged(define).run()
     x = np.array([[0, 1, 2], [1, 1, 2], [2, 1, 2]], np.float32)
     assert np.array_equal(a.as_array(), np.sin(x).astype(np.float64))
     assert np.array_equal(b.as_array(), np.concatenate([x, x], 1))
-    assert np.array_equal(c.as_array(), x + x)
+    assert np.array_equal(c.as_array(), x + x) and np.array_equal(d.as_array(), x + x)
 
 
 def test_sources_that_end():
@@ -199,6 +200,22 @@ def test_inputs_that_are_fed():
     assert out.as_array().tolist() == [[[2, 2], [2, 2]]] * 3 and out.layout() == "AB"
     with pytest.raises(RuntimeError, match="'x' has no batch"):
         pipe.run()
+
+
+def test_inputs_that_are_fed_by_their_node():
+    nodes = []
+
+    def define():
+        nodes.append(fn.external_source(name="x"))
+        return nodes[-1] + 1
+
+    pipe = debugged(define)
+    pipe.feed_input("x", np.zeros((3, 1), np.int32))
+    pipe.run()
+    pipe.feed_input(nodes[0], np.ones((2, 1), np.int32))
+    assert pipe.run()[0].as_array().tolist() == [[2], [2]]
+    with pytest.raises(TypeError, match="external source or its name"):
+        pipe.feed_input(3, np.ones((2, 1), np.int32))
 
 
 def test_several_outputs_of_a_source():

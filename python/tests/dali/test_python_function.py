@@ -101,6 +101,24 @@ def test_programs_share_the_seed_that_is_drawn_where_none_is_given():
     assert not np.array_equal(drawn[0][1][0], other[0][1][0])
 
 
+def test_library_functions_and_large_constants_behind_a_function():
+    def picture(info):
+        return ((np.arange(8 * 9 * 3) * 7 + info.idx_in_epoch) % 251).reshape(8, 9, 3).astype("u1")
+
+    def define(border):
+        from galatea.dali.auto_aug.rand_augment import rand_augment
+
+        x = fn.external_source(source=picture, batch=False, layout="HWC")
+        first = rand_augment(x, n=1, m=9)
+        x = fn.reshape(border(first), layout="HWC")
+        table = types.Constant(np.arange(72, dtype=np.float32).reshape(8, 9), device="cpu")
+        return rand_augment(x, n=2, m=9), table[x[0, 0, 0] % 8]
+
+    _, ours = runs(lambda: define(same), 2, enable_conditionals=True)
+    _, theirs = runs(lambda: define(plain), 2, enable_conditionals=True)
+    assert_equal(ours, theirs)
+
+
 def test_readers_say_what_they_hold(folder):
     pipe, _ = runs(draws_around(same, folder), 1)
     assert pipe.epoch_size("R") == 7
@@ -357,7 +375,7 @@ def test_arms_of_different_types_are_an_error_that_names_the_line():
             y = x
         return y
 
-    with pytest.raises(RuntimeError, match="int16 and float32") as caught:
+    with pytest.raises(RuntimeError, match="`int16` and `float32`") as caught:
         conditional(define, 1)
     assert os.path.basename(__file__) in str(caught.value)
 

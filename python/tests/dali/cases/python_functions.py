@@ -351,6 +351,19 @@ def arms_of_different_types(m):
     return conditional(m, body)
 
 
+@each(same="HW", other="AB", none=None)
+def arms_of_layouts(m, layout):
+    def body():
+        x = source(m, layout="HW")
+        if x[0, 0] == 1:
+            y = m.fn.python_function(x, function=lambda a: a, output_layouts=layout)
+        else:
+            y = x
+        return y
+
+    return m.run(body, batch_size=3, prefetch_queue_depth=1, enable_conditionals=True)
+
+
 # Arguments, classes, saving.
 
 
