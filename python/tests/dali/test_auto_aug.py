@@ -180,7 +180,7 @@ def test_functions_of_python_are_augmentations():
             seen.append(float(number))
             return 255 - array
 
-        return fn.python_function(data, amount, function=note)
+        return fn.python_function(data, amount, function=note, output_layouts="HWC")
 
     found = pictures(lambda x: apply_rand_augment([noted, a.identity], x, n=1, m=3))
     changed = [not np.array_equal(x, y) for x, y in zip(found, images() * 2)]

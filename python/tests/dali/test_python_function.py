@@ -157,6 +157,26 @@ def test_a_checkpoint_goes_on_bit_for_bit(folder, taken):
     assert_equal([arrays(restored.run()) for _ in range(4)], wanted)
 
 
+def test_iterators_go_on_from_checkpoints(folder):
+    pytest.importorskip("torch", reason="the iterator gives torch tensors")
+    from galatea.dali.plugin.pytorch import DALIGenericIterator
+
+    def steps(checkpoint=None):
+        pipe = pipeline_def(**OPTIONS, enable_checkpointing=True)(
+            lambda: draws_around(same, folder)()[1:3]
+        )(checkpoint=checkpoint)
+        return DALIGenericIterator(pipe, ["label", "before"], reader_name="R", auto_reset=True)
+
+    def values(one):
+        return [one[0][name].tolist() for name in ("label", "before")]
+
+    first = steps()
+    next(first)
+    state = first.checkpoints()[0]
+    wanted = [values(one) for one in first]
+    assert [values(one) for one in steps(state)] == wanted and len(wanted) == 2
+
+
 def test_sources_that_end_and_begin_again():
     def define():
         x = fn.external_source(source=lambda i: batch(i), batch=True)
