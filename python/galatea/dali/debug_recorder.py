@@ -173,7 +173,7 @@ class DebugRecorder(PythonRecorder):
         found = self.taken.get(block)
         return list(range(len(self.samples_in(self.body)))) if found is None else found
 
-    def values_in(self, node: DebugNode, block: Block) -> Values:
+    def values_in(self, node: Any, block: Block) -> Values:
         """What a node holds for the samples of a block, which are some of its own."""
         assert node.values is not None
         if block is node.block:
@@ -199,7 +199,7 @@ class DebugRecorder(PythonRecorder):
 
     def open(self, what: str, condition: Node, holds: bool) -> Block:
         outer = self.block
-        values = self.values_in(condition, outer)  # type: ignore[arg-type]
+        values = self.values_in(condition, outer)
         local = truths(values, str(condition.place))[0 if holds else 1]
         places = self._places(outer)
         block = super().open(what, condition, holds)
@@ -209,7 +209,7 @@ class DebugRecorder(PythonRecorder):
     def finish(self, statement: Any) -> None:
         condition, *arms, merges = as_branch(statement)
         outer = self._places(self.block)
-        local = truths(self.values_in(condition, self.block), str(statement.place))  # type: ignore[arg-type]
+        local = truths(self.values_in(condition, self.block), str(statement.place))
         for arm, taken in zip(arms, local):
             self.taken.setdefault(arm, [outer[i] for i in taken])
         for result, *values in merges:
@@ -227,7 +227,7 @@ class DebugRecorder(PythonRecorder):
         if isinstance(value, Use):
             if not self._places(arm):
                 return Values([])
-            return self.values_in(value.node, arm)  # type: ignore[arg-type]
+            return self.values_in(value.node, arm)
         block, self.block = self.block, arm
         try:
             constant: Expression = Call(
@@ -247,7 +247,7 @@ class DebugRecorder(PythonRecorder):
         samples = self.samples_in(block)
         values = [Values([]) for _ in range(function.num_outputs)]
         if len(samples):
-            values = function([self.values_in(one, block) for one in inputs], samples)  # type: ignore
+            values = function([self.values_in(one, block) for one in inputs], samples)
         return [DebugNode(self, block, at, one) for one in values]
 
     # Running.
@@ -267,7 +267,7 @@ class DebugRecorder(PythonRecorder):
         samples = self.samples_in(block)
         if step is None or not len(samples):
             return [DebugNode(self, block, place, Values([])) for _ in range(count)]
-        values = [self.values_in(node, block) for node in nodes]  # type: ignore[arg-type]
+        values = [self.values_in(node, block) for node in nodes]
         self._check_kinds(step, values)
         found = dict(zip(step.program.inputs, values))
         step.program.feed(found, samples).take(found)

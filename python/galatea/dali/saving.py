@@ -75,7 +75,7 @@ class Saving(State):
             with open(filename, "rb") as file:
                 serialized_pipeline = file.read()
         assert serialized_pipeline is not None
-        pipe = Pipeline.__new__(cls)
+        pipe: Any = Pipeline.__new__(cls)
         found = _read_pipeline(serialized_pipeline)
         Pipeline.__init__(pipe, **{**found["options"], **kwargs})
         pipe._take(found)

@@ -27,7 +27,7 @@ from .values import Later
 
 @dataclass(eq=False)
 class PythonCall(Operation):
-    """`outputs = function(inputs)`: a border between programs. The expression lists the inputs."""
+    """`outputs = function(inputs)`: a border between programs."""
 
     function: Any = None  # a python_function.Function
     inputs = property(lambda self: list(self.expression.nodes()))
@@ -37,7 +37,7 @@ class PythonRecorder(Recorder):
     """A recorder that takes calls of functions of Python."""
 
     def call_python(self, function: Any, inputs: list[Node], at: Place | None) -> list[Node]:
-        """Records a call. One without inputs runs for the whole batch, in an arm too, as in DALI."""
+        """Records a call. One without inputs runs for the whole batch, also in an arm."""
         for node in inputs:
             self.check(node, at)
         block = self.block if inputs else self.body

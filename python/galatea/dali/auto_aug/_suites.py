@@ -1,4 +1,4 @@
-"""What entry points share: translations, checks, and a choice that says which argument is missing."""
+"""What entry points share: translations, checks, and a choice that says what is missing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Errors of automatic augmentation. DALI raises bare exceptions; so do these derive from nothing."""
+"""Errors of automatic augmentation: plain exceptions, as in DALI."""
 
 
 class AugmentationError(Exception):
