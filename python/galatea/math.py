@@ -21,8 +21,9 @@ def _call(name: str, now, *operands: Any) -> Any:
     if node is None:
         return now(*operands)
     place = _places.caller()
-    arguments = [("", node.recorder.value(operand, place)) for operand in operands]
-    return node.recorder.add(_Call(f"math.{name}", arguments), place=place)
+    recorder = node.recorder.active()
+    arguments = [("", recorder.value(operand, place)) for operand in operands]
+    return recorder.add(_Call(f"math.{name}", arguments), place=place)
 
 
 def _define(name: str, now, names: str, text: str) -> None:

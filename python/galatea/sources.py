@@ -192,12 +192,17 @@ class Driver:
         self._kept: tuple[tuple[int, int], Any] | None = None
         self._taken: set[str] = set()
         self._position: tuple[int, int] | None = None
+        self.kind = kind_of(source, cycle)
         if self.parallel:
-            kind = kind_of(source, cycle)
-            self.context = pool.add(source, self.batch, cycle, batch_info, kind != CALLABLE)
+            self.context = pool.add(source, self.batch, cycle, batch_info, self.kind != CALLABLE)
             self.caller = None
         else:
             self.caller = Caller(source, self.batch, cycle, batch_info)
+
+    @property
+    def is_function_of_its_place(self) -> bool:
+        """Whether what it gives depends on nothing but which sample or batch is asked for."""
+        return self.kind == CALLABLE and takes_argument(self.source)
 
     def describe(self) -> str:
         """The source with its file and line."""
@@ -266,6 +271,16 @@ class Driver:
         if self.parallel:
             self.pool.discard(self.context)
         self._scheduled = 0
+
+    def begin_epoch(self) -> None:
+        """Begins an epoch because another source ended the last one.
+
+        An iterable goes on where it is, also with what workers took of it ahead.
+        """
+        if self.kind == CALLABLE:
+            self.reset()
+        self.iteration = 0
+        self.first = 0
 
     def go_to(self, iteration: int) -> None:
         """Goes on at a batch of the epoch, for sources that are functions of where they are."""

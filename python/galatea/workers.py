@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import builtins
 import collections
+import functools
 import mmap
 import multiprocessing
 import os
@@ -20,7 +21,9 @@ import struct
 import threading
 import traceback
 import weakref
-from typing import Any
+from typing import Any, Callable
+
+from galatea import by_value
 
 __all__ = ["Pool", "WorkerError"]
 
@@ -165,33 +168,38 @@ def _answer(channel: socket.socket, memory: _Memory, result: Any) -> None:
     _send(channel, ("result", form, places), memory.descriptor if is_new else None)
 
 
-def _work(channel: socket.socket, parent: int, sources: bytes, to_close: list) -> None:
+def _work(channel: socket.socket, parent: int, sources: Any, loads, to_close: list) -> None:
     """Answers tasks until the parent closes the channel."""
-    for descriptor in to_close:
-        os.close(descriptor)
+    # A forked worker holds copies of its brothers' channels, as they were when it was forked.
+    for other in (*to_close, *(w.channel for pool in _pools for w in pool.workers)):
+        other.close()
     _watch_parent(parent)
     from galatea.sources import Caller
 
     callers: list = []
     failure = None
     try:
-        given = pickle.loads(sources) if isinstance(sources, bytes) else sources
+        given = loads(sources) if isinstance(sources, bytes) else sources
         callers = [Caller(*one) for one in given]
     except Exception as error:  # told with each task
         failure = error
     memories: dict[int, _Memory] = collections.defaultdict(_Memory)
+    ended: dict[int, int] = {}
     while True:
         try:
-            (context, slot, place), _ = _receive(channel)
+            (context, generation, slot, place), _ = _receive(channel)
         except (EOFError, OSError, KeyboardInterrupt):
             os._exit(0)
         try:
             if failure is not None:
                 raise failure
+            if ended.get(context) == generation:
+                raise StopIteration  # what was asked ahead, behind the end of an epoch
             caller = callers[context]
             result = caller.get(*place)
             _answer(channel, memories[slot], [result] if caller.batch else result)
         except StopIteration:
+            ended[context] = generation
             _send(channel, ("stop",))
         except Exception as error:
             name = next(c.__name__ for c in type(error).__mro__ if c.__module__ == "builtins")
@@ -202,12 +210,11 @@ def _work(channel: socket.socket, parent: int, sources: bytes, to_close: list) -
 
 
 class _Worker:
-    def __init__(self, context, sources, to_close: list):
+    def __init__(self, context, sources, loads):
         self.channel, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
-        # A forked worker holds copies of its brothers' channels, and of this one: it closes them.
-        closed = [*to_close, self.channel.fileno()] if context.get_start_method() == "fork" else []
+        closed = [self.channel] if context.get_start_method() == "fork" else []
         self.process = context.Process(
-            target=_work, args=(theirs, os.getpid(), sources, closed), daemon=True
+            target=_work, args=(theirs, os.getpid(), sources, loads, closed), daemon=True
         )
         self.process.start()
         theirs.close()
@@ -217,11 +224,30 @@ class _Worker:
         self.waiting: collections.deque = collections.deque()  # slots, oldest first
 
 
+def picklers_of(given: Any) -> tuple[Callable, Callable]:
+    """`dumps` and `loads` of what a pipeline was given as pickler; ValueError where it is none."""
+    if given is None:
+        return by_value.dumps, pickle.loads
+    keywords: list = [{}, {}]
+    if isinstance(given, (tuple, list)) and 1 <= len(given) <= 3:
+        given, *rest = given
+        keywords[: len(rest)] = [one or {} for one in rest]
+    if not hasattr(given, "dumps") or not hasattr(given, "loads"):
+        raise ValueError(
+            "a pickler is an object with `dumps` and `loads`, or a tuple of it and keyword "
+            f"arguments for either, not {type(given).__name__}"
+        )
+    dumps = functools.partial(given.dumps, **keywords[0])
+    return dumps, functools.partial(given.loads, **keywords[1])
+
+
 class Pool:
     """Workers, and the sources that run in them.
 
     `num_workers` processes (0: sources run in the calling process); `start_method`: "fork" or
-    "spawn". They start with the first task.
+    "spawn". They start with the first task. `pickler`: takes sources to spawned workers, an object
+    with `dumps` and `loads`, or a tuple of it and keyword arguments for either; without it,
+    functions that cannot be imported travel by value.
     """
 
     def __init__(self, num_workers: int = 1, start_method: str = "fork", pickler: Any = None):
@@ -229,11 +255,12 @@ class Pool:
             raise ValueError(f"the start method is 'fork' or 'spawn', not {start_method!r}")
         self.num_workers = num_workers
         self.start_method = start_method
-        self.pickler = pickler
+        self._dumps, self._loads = picklers_of(pickler)
         self.sources: list[tuple] = []
         self.dedicated: list[int | None] = []
         self.workers: list[_Worker] = []
         self.tasks: list[collections.deque] = []  # per context: lists of (worker, slot)
+        self.generations: list[int] = []  # per context: how often its tasks were thrown away
         self.pid = os.getpid()
         self._next = 0
         _pools.add(self)
@@ -246,6 +273,7 @@ class Pool:
         self.sources.append((source, batch, cycle, batch_info))
         self.dedicated.append(len(self.sources) - 1 if one_worker else None)
         self.tasks.append(collections.deque())
+        self.generations.append(0)
         return len(self.sources) - 1
 
     def start(self) -> None:
@@ -255,12 +283,18 @@ class Pool:
         context = multiprocessing.get_context(self.start_method)
         sources: Any = self.sources
         if self.start_method == "spawn":
-            dumps = getattr(self.pickler, "dumps", pickle.dumps)
-            sources = dumps(self.sources)
+            sources = self._dumps(self.sources)
         for _ in range(max(1, self.num_workers)):
-            others = [w.channel.fileno() for pool in _pools for w in pool.workers]
-            self.workers.append(_Worker(context, sources, others))
+            self.workers.append(_Worker(context, sources, self._loads))
         self._finalizer = weakref.finalize(self, _end, self.workers, os.getpid())
+
+    def pids(self) -> list[int]:
+        """Process numbers of the workers that were started."""
+        return [worker.process.pid for worker in self.workers]
+
+    def capacities(self) -> list[int]:
+        """Bytes of each piece of shared memory."""
+        return [len(memory) for worker in self.workers for memory in worker.maps.values()]
 
     def schedule(self, context: int, epoch, iteration, first, count) -> None:
         """Has a batch made."""
@@ -285,7 +319,7 @@ class Pool:
             else:
                 slot = worker.num_slots
                 worker.num_slots += 1
-            task = (context, slot, (epoch, iteration, first, offset, size))
+            task = (context, self.generations[context], slot, (epoch, iteration, first, offset, size))
             try:
                 _send(worker.channel, task)
             except (BrokenPipeError, ConnectionError):
@@ -364,7 +398,8 @@ class Pool:
         return error
 
     def discard(self, context: int) -> None:
-        """Waits for what was scheduled, and throws it away."""
+        """Waits for what was scheduled, and throws it away; what comes next is another epoch."""
+        self.generations[context] += 1
         for sent in self.tasks[context]:
             for worker, slot, answer in sent:
                 self._await(worker, answer, context)

@@ -8,6 +8,7 @@ import inspect
 import json
 import sys
 import types as python_types
+from pathlib import Path
 
 import nvidia.dali as dali
 import nvidia.dali.backend as backend
@@ -73,6 +74,37 @@ def arguments(schema_name):
     return sorted(set(found) | {"device"})
 
 
+def deprecated(schemas):
+    """{"functions": {name: name of today}, "arguments": {name: {argument: name of today, or ""}}}."""
+    found = {"functions": {}, "arguments": {}}
+    known = {name: backend.TryGetSchema(schema) for name, schema in schemas.items()}
+    every = {one for s in known.values() if s for one in s.GetArgumentNames()}
+    every |= {"output_dtype", "image_type", "output_type", "seed", "interp_type", "axes"}
+    for name, schema in known.items():
+        if schema is None:
+            continue
+        if schema.IsDeprecated():
+            found["functions"][name] = schema.DeprecatedInFavorOf()
+        old = sorted(a for a in every if schema.HasArgument(a) and schema.IsDeprecatedArg(a))
+        if old:
+            info = {a: schema.DeprecatedArgInfo(a) for a in old}
+            found["arguments"][name] = {a: one.get("renamed_to") or "" for a, one in info.items()}
+    paths = {schema: name for name, schema in schemas.items()}
+    found["functions"] = {a: paths.get(b, b) for a, b in found["functions"].items()}
+    return found
+
+
+def module_names():
+    """Names of all modules in the package, without their bodies being run."""
+    root = Path(dali.__file__).parent
+    for path in sorted(root.rglob("*.py")):
+        parts = path.relative_to(root).with_suffix("").parts
+        name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+        if name:
+            yield name
+    yield "backend_impl"
+
+
 def main():
     snake = fn._to_snake_case
     found_functions = {name: arguments(schema) for name, schema in functions(fn)}
@@ -95,6 +127,8 @@ def main():
         "functions": found_functions,
         "classes": found_classes,
         "modules": modules,
+        "deprecated": deprecated(dict(functions(fn))),
+        "all_modules": sorted(module_names()),
     }
     with open(sys.argv[1], "w") as file:
         file.write("{\n")

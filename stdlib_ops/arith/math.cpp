@@ -60,12 +60,11 @@ DType result_type(const MathFunction& e, DType promoted) {
 
 Types math_types(const TypeContext& ctx, const MathFunction& e) {
   DType promoted = ctx.input(0).dtype;
-  for (int k = 0; k < ctx.num_inputs(); ++k) {
-    if (is_bool(ctx.input(k).dtype))
-      return ctx.error(fmt::format("math.{} does not take bools", e.name),
-                       "cast the bool first: fn.cast(x, dtype=types.INT32)");
-    promoted = promote(promoted, ctx.input(k).dtype);
-  }
+  for (int k = 1; k < ctx.num_inputs(); ++k) promoted = promote(promoted, ctx.input(k).dtype);
+  // A bool beside a number is that number's 0 or 1, as in x + y.
+  if (is_bool(promoted))
+    return ctx.error(fmt::format("math.{} does not take bools{}", e.name, e.arity > 1 ? " alone" : ""),
+                     "cast the bool first: fn.cast(x, dtype=types.INT32)");
   GALATEA_ASSIGN(ir::Type out, broadcast_type(ctx, result_type(e, promoted)));
   return std::vector{out};
 }

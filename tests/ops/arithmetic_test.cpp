@@ -145,6 +145,36 @@ TEST(Arithmetic, BoolsAreRefusedWhereDaliRefusesThem) {
                 .find("not defined"),
             std::string::npos);
   EXPECT_NE(OpRun("math.sqrt").input(scalar(DType::kBool, 1)).failure().find("bool"), std::string::npos);
+  for (const char* name : {"math.min", "math.max", "math.pow", "math.fpow", "math.atan2"})
+    EXPECT_NE(OpRun(name)
+                  .input(scalar(DType::kBool, 1))
+                  .input(scalar(DType::kBool, 1))
+                  .failure()
+                  .find("bools alone"),
+              std::string::npos)
+        << name;
+}
+
+TEST(Arithmetic, FunctionsTakeABoolBesideANumber) {
+  const auto run = [](const char* name, const Tensor& a, const Tensor& b) {
+    return OpRun(name).input(a).input(b).result();
+  };
+  for (const DType type : {DType::kU8, DType::kI32, DType::kF32}) {
+    const Tensor yes = scalar(DType::kBool, 1), two = scalar(type, 2);
+    EXPECT_EQ(run("math.min", yes, two).dtype, type);
+    EXPECT_EQ(run("math.min", yes, two)[0], 1);
+    EXPECT_EQ(run("math.max", two, yes)[0], 2);
+    EXPECT_EQ(run("math.pow", two, yes)[0], 2);
+    EXPECT_EQ(run("math.fpow", two, scalar(DType::kBool, 0)).dtype, DType::kF32);
+    EXPECT_NEAR(run("math.atan2", yes, scalar(type, 1))[0], 0.78539816, 1e-6);
+  }
+  const Tensor clamped = OpRun("math.clamp")
+                             .input(scalar(DType::kI32, 5))
+                             .input(scalar(DType::kBool, 0))
+                             .input(scalar(DType::kBool, 1))
+                             .result();
+  EXPECT_EQ(clamped.dtype, DType::kI32);
+  EXPECT_EQ(clamped[0], 1);
 }
 
 TEST(Arithmetic, BroadcastsRaggedExtents) {

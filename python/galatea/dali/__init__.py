@@ -9,11 +9,13 @@ and galatea has not raises NotImplementedError with the name and the reason wher
 
 from . import types as types  # isort: skip
 from . import backend as backend
+from . import backend_impl as backend_impl
 from . import data_node as data_node
 from . import external_source as external_source
 from . import fn as fn
 from . import math as math
 from . import names as _names
+
 from . import ops as ops
 from . import pipeline as pipeline
 from . import tensors as tensors
@@ -24,5 +26,6 @@ from .pipeline import Pipeline as Pipeline
 from .pipeline import StreamPolicy as StreamPolicy
 from .pipeline import pipeline_def as pipeline_def
 
+_names.install_modules()
 __version__ = _names.document()["version"]
 __getattr__ = _names.getter("")

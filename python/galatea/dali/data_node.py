@@ -1,7 +1,82 @@
 """`nvidia.dali.data_node`: what stands for data while a pipeline is defined."""
 
+from __future__ import annotations
+
+from typing import Any
+
+from galatea.trace.expression import Call as _Call
+from galatea.trace.expression import Literal as _Literal
+from galatea.trace.expression import Method as _Method
 from galatea.trace.node import NewAxis as _NewAxis
-from galatea.trace.node import Node as DataNode
+from galatea.trace.node import Node as _Node
+
+
+def check_operand(value: Any, place: int, shown: str) -> None:
+    """Raises where `value` is no operand: data nodes come one by one, and texts are no numbers."""
+    if isinstance(value, (str, bytes, dict, set)):
+        raise TypeError(
+            f"operand {place} of {shown} is a {type(value).__name__}; an operand is a data node or "
+            "a constant"
+        )
+    if isinstance(value, (list, tuple)) and any(isinstance(one, _Node) for one in value):
+        raise TypeError(
+            f"operand {place} of {shown} is a {type(value).__name__} of data nodes, such as an "
+            "operator with several results gives: index it"
+        )
+
+
+class DataNode(_Node):
+    """One tensor for each sample, computed when batches are asked for.
+
+    `name` and `device` are the operator's; `layout`, `dtype` and `ndim` are None: they are known
+    when the pipeline is compiled.
+    """
+
+    # So that no node is an `Iterable`: programs ask that of an operator's result to find lists.
+    __iter__ = None  # type: ignore[assignment]
+    layout = dtype = ndim = None
+    __hash__ = _Node.__hash__
+
+    def _argument(self, name: str) -> str:
+        expression = getattr(self.operation, "expression", None)
+        if isinstance(expression, _Call):
+            for key, value in expression.arguments:
+                if key == name and isinstance(value, _Literal):
+                    return value.text.strip("\"'")
+        return ""
+
+    @property
+    def name(self) -> str:
+        """The operator's, as it was given; one of its own where none was given."""
+        expression = getattr(self.operation, "expression", None)
+        what = getattr(expression, "callee", "node").rpartition(".")[2]
+        return self._argument("name") or f"__{what}_{id(self):x}"
+
+    @property
+    def device(self) -> str:
+        """Where the pipeline's author wants the data: "cpu" or "gpu"."""
+        expression = getattr(self.operation, "expression", None)
+        if isinstance(expression, _Method) and expression.name in ("cpu", "gpu"):
+            return expression.name
+        if given := self._argument("device"):
+            return "cpu" if given == "cpu" else "gpu"
+        nodes = expression.nodes() if expression is not None else ()
+        return "gpu" if any(node.device == "gpu" for node in nodes) else "cpu"
+
+    def _binary(self, sign: str, other: Any, swapped: bool = False):
+        check_operand(other, 0 if swapped else 1, f"`{sign}`")
+        return super()._binary(sign, other, swapped)
+
+    def _selector(self, recorder, selector: Any, place):
+        if selector is Ellipsis:
+            raise NotImplementedError("`...` is no index of a data node")
+        parts = [selector]
+        if isinstance(selector, slice):
+            parts = [selector.start, selector.stop, selector.step]
+        for part in parts:
+            if isinstance(part, (str, float, list, tuple)):
+                raise TypeError(f"an index of a data node is an integer or a node, not {part!r}")
+        return super()._selector(recorder, selector, place)
 
 
 class _Axis(_NewAxis):

@@ -197,7 +197,11 @@ class DebugRecorder(PythonRecorder):
         made = self._run(expression, 1 if outputs is None else outputs, outputs is not None, place)
         return made[0] if outputs is None else tuple(made)
 
-    def open(self, what: str, condition: Node, holds: bool) -> Block:
+    def open(self, what: str, condition: Node | None, holds: bool) -> Block:
+        if condition is None:
+            raise TraceError(
+                "`select` on data does not work in debug mode", None, "write an `if` on the index"
+            )
         outer = self.block
         values = self.values_in(condition, outer)
         local = truths(values, str(condition.place))[0 if holds else 1]

@@ -11,6 +11,7 @@ from galatea.trace import place as places
 from galatea.trace.expression import Call
 
 from . import types
+from .graph import Again, recording
 from .names import getter, missing
 from .tensors import TensorCPU, TensorGPU, TensorListCPU, array_of
 
@@ -19,6 +20,13 @@ _ARGUMENTS = (
     "parallel no_copy prefetch_queue_depth bytes_per_sample_hint batch_info repeat_last blocking "
     "preserve"
 ).split()
+
+
+def _array(value: Any) -> np.ndarray:
+    try:
+        return array_of(value)
+    except TypeError as error:
+        raise RuntimeError(str(error)) from None
 
 
 def samples_of(data: Any, batch_size: int, layout: str | None) -> tuple[list, str | None]:
@@ -39,14 +47,14 @@ def samples_of(data: Any, batch_size: int, layout: str | None) -> tuple[list, st
                 )
         if data and isinstance(data[0], TensorCPU) and not layout:
             layout = data[0].layout()
-        samples = [array_of(one) for one in data]
+        samples = [_array(one) for one in data]
     else:
         if not hasattr(data, "shape") and not hasattr(data, "__array_interface__"):
             raise RuntimeError(
                 f"a {type(data).__name__} is no batch: give an array whose first axis counts "
                 "samples, or a list of arrays"
             )
-        array = array_of(data)
+        array = _array(data)
         if array.ndim == 0:
             raise IndexError("a batch needs an axis that counts samples; this array has none")
         samples = [np.asarray(one, array.dtype) for one in array]
@@ -106,6 +114,10 @@ def _check(o: dict[str, Any]) -> None:
         missing("external_source with GPU data", "gpu")
     if o.get("name") is not None and o.get("num_outputs") is not None:
         raise RuntimeError("`name` is for one output: leave it out where there is `num_outputs`")
+    if o.get("num_outputs") is not None and o["num_outputs"] < 1:
+        raise ValueError(
+            f"`num_outputs` is positive, or None for one node; it is {o['num_outputs']}"
+        )
     if source is None:
         if o.get("cycle") is not None:
             raise ValueError(
@@ -131,7 +143,7 @@ def _check(o: dict[str, Any]) -> None:
                     "is to make"
                 )
             if kind != CALLABLE and not batch:
-                raise TypeError(f"a source that is an {kind} runs in workers with `batch=True`")
+                raise TypeError(f"an external source in workers needs `batch=True` for: {kind}")
     if not o.get("parallel"):
         for name in ("prefetch_queue_depth", "bytes_per_sample_hint"):
             if o.get(name) is not None:
@@ -152,17 +164,29 @@ def make(options: dict[str, Any]) -> Any:
     from .pipeline import Pipeline
 
     _check(options)
-    pipe = Pipeline._required("external_source")
+    pipe = Pipeline.current()
     at = places.caller()
-    if pipe._is_debug:
+    if pipe is not None and pipe._is_debug:
         return pipe._fetch(options, at)
-    recorder = pipe._recorder
+    with recording() as recorder:
+        feed, nodes = _declared(options, recorder, pipe._input_nodes if pipe else {}, at)
+    if pipe is not None:
+        pipe._feeds.append(feed)
+    Again(nodes, lambda: make(options))
+    return nodes if options.get("num_outputs") is not None else nodes[0]
+
+
+def _declared(options: dict[str, Any], recorder, inputs: dict, at) -> tuple[Feed, list]:
+    """Records the inputs of one call, with their types; gives their nodes."""
     count = options.get("num_outputs")
     names, nodes = [], []
     for i in range(1 if count is None else count):
         name = options.get("name")
         if name is None:
-            name = f"input_{len(pipe._input_nodes)}"
+            number = len(inputs)
+            while f"input_{number}" in recorder.input_names:
+                number += 1
+            name = f"input_{number}"
         if name in recorder.input_names:
             raise RuntimeError(f"two operators of the pipeline are named {name!r}")
         recorder.input_names.add(name)
@@ -173,16 +197,15 @@ def make(options: dict[str, Any]) -> Any:
         if layout and ndim is not None and len(layout) != ndim:
             raise RuntimeError(f"the layout {layout!r} does not have {ndim} letters")
         node = recorder.add(Call("fn.external_source", arguments), place=at)
-        pipe._input_nodes[node] = name
+        inputs[node] = name
         names.append(name)
         nodes.append(node)
     feed = Feed(names, options)
     for i, name in enumerate(names):
-        feed.dtypes[name] = each(options.get("dtype"), i)
-        feed.ndims[name] = each(options.get("ndim"), i)
-        feed.layouts[name] = each(options.get("layout"), i) or None
-    pipe._feeds.append(feed)
-    return nodes if count is not None else nodes[0]
+        feed.dtypes[name] = _each(options.get("dtype"), i)
+        feed.ndims[name] = _each(options.get("ndim"), i)
+        feed.layouts[name] = _each(options.get("layout"), i) or None
+    return feed, nodes
 
 
 def external_source(source=None, num_outputs=None, **options: Any) -> Any:

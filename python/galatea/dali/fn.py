@@ -7,6 +7,7 @@ those that it has not can be named, and raise NotImplementedError where they are
 from __future__ import annotations
 
 import sys
+import warnings
 import types as _python_types
 from typing import Any, Callable
 
@@ -14,6 +15,8 @@ from galatea.trace import operators as _operators
 from galatea.trace.node import Node as _Node
 
 from . import types as _types
+from .graph import Again as _Again
+from .graph import recording as _recording
 from .names import document as _document
 from .names import missing as _missing
 
@@ -22,6 +25,12 @@ _COMMON = {"device", "name", "preserve", "bytes_per_sample_hint", "seed"}
 _DROPPED = {"preserve", "bytes_per_sample_hint", "minibatch_size"}
 _SAME = {"reinterpret": "reshape"}  # by another name, with the same arguments
 _DEVICES = (None, "cpu", "gpu", "mixed")
+_ENUMERATIONS: dict[str, Any] = {
+    "dtype": _types.DALIDataType,
+    "image type": _types.DALIImageType,
+    "interpolation type": _types.DALIInterpType,
+}
+_NO_TEXT = ("int", "float", "int list", "float list", *_ENUMERATIONS)
 _CONSTANTS = (bool, int, float, list, tuple, _types.ScalarConstant)
 
 
@@ -35,8 +44,30 @@ def _check_argument(operator: dict, name: str, value: Any) -> None:
             raise TypeError(f"{shown} is no data node: it is the same for all samples")
         return
     kind = schema["type"]
-    if isinstance(value, str) and kind in ("int", "float", "int list", "float list", "dtype"):
-        raise ValueError(f"{shown} is {value!r}; it takes {_operators._KINDS.get(kind, kind)}")
+    takes = f"it takes {_operators._KINDS.get(kind, kind)}"
+    if isinstance(value, str) and kind in _NO_TEXT:
+        raise ValueError(f"{shown} is {value!r}; {takes}")
+    if isinstance(value, (list, tuple)):
+        if kind in ("bool", "int", "float", *_ENUMERATIONS) and not _holds_node(value):
+            raise TypeError(f"{shown} is a {type(value).__name__}; {takes}")
+        if kind in ("int list", "float list") and any(isinstance(one, str) for one in value):
+            raise ValueError(f"{shown} holds a text; {takes}")
+    if kind in _ENUMERATIONS and isinstance(value, type):
+        raise TypeError(f"{shown} is the class {value.__name__}; {takes}")
+
+
+def _given(operator: dict, name: str, value: Any) -> Any:
+    """A value for tracing; numbers stand for members of enumerations."""
+    kind = operator["args"].get(name, {}).get("type")
+    if kind in _ENUMERATIONS and isinstance(value, int) and not isinstance(value, bool):
+        value = _ENUMERATIONS[kind](value)
+    return _types.text_of(value)
+
+
+def _holds_node(value: Any) -> bool:
+    if isinstance(value, (list, tuple)):
+        return any(_holds_node(one) for one in value)
+    return isinstance(value, _Node)
 
 
 def _input_of(value: Any, path: str, place: int) -> Any:
@@ -44,8 +75,13 @@ def _input_of(value: Any, path: str, place: int) -> Any:
 
     if isinstance(value, _Node):
         return value
-    if isinstance(value, (list, tuple)) and value and isinstance(value[0], _Node):
+    if isinstance(value, (list, tuple)) and _is_set(value):
         return list(value)
+    if _holds_node(value):
+        raise TypeError(
+            f"input {place} of fn.{path} is a {type(value).__name__} that holds data nodes and other "
+            "things; an input is one data node, or a list of them"
+        )
     if isinstance(value, _types.ScalarConstant):
         return _types.node_of(value)
     if isinstance(value, (*_CONSTANTS, np.ndarray, np.generic)):
@@ -69,6 +105,9 @@ def call(path: str, inputs: tuple, keywords: dict[str, Any], shown: str = "") ->
     assert operator is not None
     if keywords.get("device") not in _DEVICES:
         raise ValueError(f"there is no device {keywords['device']!r}; there are 'cpu' and 'gpu'")
+    keywords = _of_today(path, shown, keywords)
+    if not isinstance(keywords.get("name", ""), (str, type(None))):
+        raise TypeError(f"the name of {shown} is a text, not {keywords['name']!r}")
     for name in keywords:
         if name not in operator["args"] and name not in (known or ()) and name not in _COMMON:
             raise KeyError(f"{shown} has no argument `{name}`")
@@ -78,8 +117,8 @@ def call(path: str, inputs: tuple, keywords: dict[str, Any], shown: str = "") ->
     least, most = operator["inputs"]
     if operator.get("parameters") is None and not least <= len(inputs) <= most:
         raise ValueError(f"{shown} takes {least} to {most} inputs, not {len(inputs)}")
-    pipe = Pipeline._required(shown)
-    if pipe._is_debug:
+    pipe = Pipeline.current()
+    if pipe is not None and pipe._is_debug:
         inputs, keywords = pipe._nodes_of(inputs, keywords)
     given = [_input_of(value, path, place) for place, value in enumerate(inputs)]
     arguments = {}
@@ -87,7 +126,7 @@ def call(path: str, inputs: tuple, keywords: dict[str, Any], shown: str = "") ->
         _check_argument(operator, name, value)
         if name in _DROPPED and name not in operator["args"]:
             continue
-        arguments[name] = _types.text_of(value)
+        arguments[name] = _given(operator, name, value)
     absent = [
         name
         for name, schema in operator["args"].items()
@@ -95,12 +134,48 @@ def call(path: str, inputs: tuple, keywords: dict[str, Any], shown: str = "") ->
     ]
     if absent:
         raise RuntimeError(f"{shown} needs the argument `{absent[0]}`")
-    made = _operators.call(operator, tuple(given), arguments)
-    if path.startswith("readers.") or operator["name"].startswith("readers."):
-        pipe._add_reader(operator, arguments)
+    with _recording():
+        made = _operators.call(operator, tuple(given), arguments)
+    if operator["name"].startswith("readers."):
+        pipe = Pipeline.current()
+        if pipe is not None:
+            pipe._add_reader(operator, arguments)
+        nodes = list(made) if isinstance(made, (list, tuple)) else [made]
+        _Again(nodes, lambda: call(path, inputs, keywords, shown))
     if sets and len(sets[0]) == 1 and isinstance(made, list):
         return made[0]
     return list(made) if isinstance(made, tuple) else made
+
+
+def _of_today(path: str, shown: str, keywords: dict[str, Any]) -> dict[str, Any]:
+    """Arguments under the names that DALI has today, with DALI's warnings for old ones."""
+    deprecated = _document()["deprecated"]
+    if path in deprecated["functions"]:
+        name = deprecated["functions"][path]
+        _warn(f"{shown} is an old name" + (f"; use fn.{name}" if name else ""))
+    old = deprecated["arguments"].get(path, {})
+    if not old or not any(name in old for name in keywords):
+        return keywords
+    found = {name: value for name, value in keywords.items() if name not in old}
+    for name, value in keywords.items():
+        if name not in old:
+            continue
+        today = old[name]
+        if not today:
+            _warn(f"the argument `{name}` of {shown} has no effect any more")
+        elif today in keywords:
+            raise TypeError(
+                f"{shown} got an unexpected argument: `{name}` is an old name of `{today}`, which "
+                "is given, too"
+            )
+        else:
+            _warn(f"the argument `{name}` of {shown} is called `{today}` today")
+            found[today] = value
+    return found
+
+
+def _warn(text: str) -> None:
+    warnings.warn(text, DeprecationWarning, stacklevel=5)
 
 
 def _is_set(value: Any) -> bool:

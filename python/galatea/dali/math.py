@@ -8,6 +8,7 @@ from galatea import math as _math
 from galatea.trace.node import Node as _Node
 
 from . import types as _types
+from .data_node import check_operand as _check_operand
 
 
 def _define(name: str, names: str) -> None:
@@ -16,6 +17,8 @@ def _define(name: str, names: str) -> None:
     def function(*operands: Any) -> Any:
         if len(operands) != len(names.split()):
             raise TypeError(f"math.{name}({names}) takes {len(names.split())} operands")
+        for place, one in enumerate(operands):
+            _check_operand(one, place, f"math.{name}")
         if not any(isinstance(one, _Node) for one in operands):
             raise ValueError(f"math.{name} takes data nodes; at least one operand must be one")
         given = [

@@ -4,14 +4,20 @@ that galatea has not is answered: with the name and the reason, where it is used
 from __future__ import annotations
 
 import functools
+import importlib.abc
+import importlib.machinery
+import importlib.util
 import json
 import os
+import sys
+import types as _python_types
 from typing import Any, NoReturn
 
 
 @functools.cache
 def document() -> dict[str, Any]:
-    """{"version", "functions": {name: arguments}, "classes": {name: function}, "modules"}."""
+    """{"version", "functions": {name: arguments}, "classes": {name: function}, "modules": {name:
+    public names}, "all_modules": names}."""
     path = os.path.join(os.path.dirname(__file__), "names.json")
     with open(path, encoding="utf-8") as file:
         return json.load(file)
@@ -56,8 +62,58 @@ def getter(module: str):
     """`__getattr__` of a module: names of DALI's that are not there stand in for themselves."""
 
     def get(name: str) -> Any:
+        path = f"{module}.{name}" if module else name
+        if path in document()["all_modules"]:
+            return importlib.import_module(f"{_PACKAGE}.{path}")
         if name in document()["modules"].get(module, ()):
-            return stand_in(f"{module}.{name}" if module else name, "it has no meaning here")
+            return stand_in(path, "it has no meaning here")
         raise AttributeError(f"module 'nvidia.dali.{module}' has no attribute '{name}'")
 
     return get
+
+
+_PACKAGE = __name__.rpartition(".")[0]
+# Calls into DALI's internals that programs make, and that may have no effect.
+_ACCEPTED = {"_autograph.utils.ag_logging.set_verbosity", "_utils.dali_trace.set_tracing"}
+
+
+def _accept(*_: Any, **__: Any) -> None:
+    """Accepted: it steers what DALI writes to its log."""
+
+
+class _Modules(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """Modules that DALI has and galatea has not: they can be imported, their names raise in use."""
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None):
+        if not name.startswith(_PACKAGE + "."):
+            return None
+        if name[len(_PACKAGE) + 1 :] not in document()["all_modules"]:
+            return None
+        return importlib.machinery.ModuleSpec(name, self, is_package=True)
+
+    def create_module(self, spec):
+        path = spec.name[len(_PACKAGE) + 1 :]
+        text = f"Stands in for `nvidia.dali.{path}`, which galatea has not: its names raise in use."
+        module = _python_types.ModuleType(spec.name, text)
+        known = document()["modules"].get(path)
+        inner = getter(path)
+
+        def get(name: str) -> Any:
+            if f"{path}.{name}" in _ACCEPTED:
+                return _accept
+            if known is None and not name.startswith("__"):
+                if f"{path}.{name}" not in document()["all_modules"]:
+                    return stand_in(f"{path}.{name}", "it is one of DALI's internals")
+            return inner(name)
+
+        module.__getattr__ = get  # type: ignore[method-assign]
+        return module
+
+    def exec_module(self, module):
+        """There is nothing to run."""
+
+
+def install_modules() -> None:
+    """Has imports below this package find stand-ins where there is no module of that name."""
+    if not any(isinstance(finder, _Modules) for finder in sys.meta_path):
+        sys.meta_path.append(_Modules())

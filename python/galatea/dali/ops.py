@@ -46,7 +46,7 @@ class Operator:
 
     def __call__(self, *inputs: Any, **arguments: Any) -> Any:
         for name in arguments:
-            if name in self._arguments and name != "name" and self._arguments[name] is not None:
+            if self._arguments.get(name) is not None:
                 raise ValueError(f"the argument `{name}` was given to the constructor already")
         given = {**self._arguments, **arguments}
         if self._device != "cpu":

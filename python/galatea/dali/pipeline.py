@@ -14,21 +14,25 @@ import inspect
 import sys
 import threading
 import types as _python_types
+import warnings
 from enum import Enum
 from typing import Any, Callable
 
 from galatea import pipeline as _galatea
+from galatea.errors import where_is
 from galatea.trace.expression import Display
-from galatea.trace.node import Node as DataNode
 from galatea.trace.place import Place
+from galatea.workers import picklers_of
 
 from . import types
+from .data_node import DataNode
 from .external_source import Feed
+from .graph import Graph
 from .names import getter, missing
 from .reader_metas import Readers
 from .running import Running
 from .saving import Saving
-from .stages import PythonRecorder, calls_python, cut, programs_of
+from .stages import calls_python, cut, programs_of
 from .types import PipelineAPIType
 
 do_not_convert = _galatea.do_not_convert
@@ -116,8 +120,6 @@ class Pipeline(Running, Readers, Saving):
         output_ndim: Any = None,
         output_layout: Any = None,
     ):
-        if batch_size is not None and batch_size < 1:
-            raise ValueError(f"the batch size is {batch_size}; it must be positive")
         if isinstance(prefetch_queue_depth, dict):
             depths = prefetch_queue_depth["cpu_size"], prefetch_queue_depth["gpu_size"]
             self._exec_separated = True
@@ -133,6 +135,7 @@ class Pipeline(Running, Readers, Saving):
             raise ValueError(f"`py_start_method` is 'fork' or 'spawn', not {py_start_method!r}")
         if py_callback_pickler is not None and py_start_method == "fork":
             raise ValueError("`py_callback_pickler` is for py_start_method='spawn'")
+        picklers_of(py_callback_pickler)
         _checked_outputs(output_dtype, "output_dtype")
         _checked_outputs(output_ndim, "output_ndim")
         _checked_outputs(output_layout, "output_layout")
@@ -147,7 +150,8 @@ class Pipeline(Running, Readers, Saving):
         self._given_depth = prefetch_queue_depth
         self._bytes_per_sample = bytes_per_sample
         self._set_affinity = set_affinity
-        self._max_streams = max_streams
+        self._max_streams = -1 if max_streams is None else max_streams
+        self._default_cuda_stream_priority = default_cuda_stream_priority or 0
         self._stream_policy, self._concurrency = stream_policy, concurrency
         self._enable_memory_stats = enable_memory_stats
         self._enable_checkpointing = enable_checkpointing
@@ -158,7 +162,7 @@ class Pipeline(Running, Readers, Saving):
         self._py_callback_pickler = py_callback_pickler
         self._outputs_given = (output_dtype, output_ndim, output_layout)
 
-        self._recorder = PythonRecorder(self._name())
+        self._recorder = Graph(self._name(), self)
         self._entered = 0
         self._input_nodes = {}
         self._feeds = []
@@ -175,8 +179,11 @@ class Pipeline(Running, Readers, Saving):
         self._staged = None
         self._pool = None
         self._api = None
+        self._checks_api = True
         self._first_iter = True
         self._last_iter = False
+        self._failure: Exception | None = None
+        self._drawn_seed: int | None = None
         self._to_consume = 0
         self._epoch_idx = 0
         self._consumed = 0
@@ -212,7 +219,7 @@ class Pipeline(Running, Readers, Saving):
     cpu_queue_size = property(lambda self: self._depths[0])
     gpu_queue_size = property(lambda self: self._depths[1])
     prefetch_queue_depth = property(lambda self: self._given_depth)
-    default_cuda_stream_priority = property(lambda self: None)
+    default_cuda_stream_priority = property(lambda self: self._default_cuda_stream_priority)
 
     @property
     def exec_dynamic(self) -> bool:
@@ -349,6 +356,8 @@ class Pipeline(Running, Readers, Saving):
             elements = [self._recorder.value(one, at) for one in outputs]
             self._recorder.result = Display("(", elements)
             self._recorder.result_place = at
+        self._recorder.drop_unused_inputs()
+        self._warn_of_unused_outputs()
         self._num_outputs = len(outputs)
         for given, name in zip(self._outputs_given, ("output_dtype", "output_ndim")):
             if isinstance(given, (list, tuple)) and len(given) != len(outputs):
@@ -364,6 +373,20 @@ class Pipeline(Running, Readers, Saving):
         self._results = outputs
         self._plan = cut(self._recorder, outputs, self._place, options, self._common)
         self._made = self._plan.steps[0].made
+
+    def _warn_of_unused_outputs(self) -> None:
+        """Sources compute all their outputs: says which of them nobody needs."""
+        used = {self._input_nodes.get(node) for node in self._recorder.used}
+        for feed in self._feeds:
+            unused = [str(i) for i, name in enumerate(feed.names) if name not in used]
+            if feed.options.get("source") is None or not 0 < len(unused) < len(feed.names):
+                continue
+            warnings.warn(
+                f"the source {where_is(feed.options['source'])} has {len(feed.names)} outputs, of "
+                f"which these are not used: {', '.join(unused)}",
+                Warning,
+                stacklevel=4,
+            )
 
     @property
     def text(self) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import collections
 import json
+import random
+import warnings
 import weakref
 from typing import Any
 
@@ -21,6 +23,7 @@ from .external_source import Feed, samples_of
 from .saving import read_checkpoint
 from .staged import Staged
 from .state import State
+from .tensors import check_layout
 from .types import PipelineAPIType
 from .values import FullBatches, samples_of_parts, values_of_parts
 
@@ -56,18 +59,27 @@ class Running(State):
         """Traces and compiles the pipeline, opens its data and starts workers; once."""
         if self._session is not None:
             return
-        self._define()
         if self._max_batch_size is None:
             raise ValueError("a pipeline needs a batch_size")
+        if self._max_batch_size < 1:
+            raise ValueError(f"the batch size is {self._max_batch_size}; it must be positive")
+        if self._num_threads is not None and self._num_threads < 1:
+            raise ValueError(f"num_threads is {self._num_threads}; a pipeline that runs needs one")
+        if min(self._depths) < 1:
+            raise ValueError("`prefetch_queue_depth` must be positive")
+        self._define()
         state, saved = None, None
         arguments = self._arguments()
+        has_seed = self._seed is not None and self._seed >= 0
         if self._checkpoint is not None:
             saved = read_checkpoint(self._checkpoint)
             state = saved["session"] or None
             self._iterator_data = saved.get("iterator", "")
-            if state is not None and self._seed is None:
-                seed = int(json.loads(state)["seed"], 16)
-                arguments["seed"] = seed - 2**64 if seed >= 2**63 else seed
+            if not has_seed:
+                arguments["seed"] = saved["seed"]
+        elif self._enable_checkpointing and not has_seed:
+            arguments["seed"] = random.SystemRandom().getrandbits(63)
+        self._drawn_seed = arguments.get("seed")
         try:
             self._program = _c.Program(default_engine(), **arguments)
             inputs = {port["name"] for port in json.loads(self._program.ports_json())["inputs"]}
@@ -84,7 +96,7 @@ class Running(State):
         for name in inputs:
             self._fed.setdefault(name, collections.deque())
         for feed in self._feeds:
-            if feed.options.get("source") is not None and feed.driver is None:
+            if self._is_driven(feed) and feed.driver is None:
                 feed.driver = self._driver(feed)
         if self._plan is not None:
             seed = self._program.seed
@@ -94,10 +106,31 @@ class Running(State):
                 seed=seed - 2**64 if seed >= 2**63 else seed,
             )
             self._staged = Staged(self._plan, self._results)
+        if self._enable_checkpointing:
+            self._warn_of_sources_without_state()
+        if self._pool is not None:
+            self._pool.start()
         self._session_state()
         if saved is not None:
             self._restore(saved)
         self._delivered = self._state_before
+
+    def _warn_of_sources_without_state(self) -> None:
+        for feed in self._feeds:
+            if feed.driver is not None and not feed.driver.is_function_of_its_place:
+                warnings.warn(
+                    f"checkpoints hold nothing of the source {feed.driver.describe()}: only "
+                    "callables that are told which sample or batch is wanted go on where they were",
+                    UserWarning,
+                    stacklevel=3,
+                )
+
+    def _is_driven(self, feed: Feed) -> bool:
+        """Whether the feed has a source, and an output that the pipeline needs."""
+        if feed.options.get("source") is None:
+            return False
+        used = {self._input_nodes.get(node) for node in self._recorder.used}
+        return not used.isdisjoint(feed.names)
 
     def _driver(self, feed: Feed) -> Driver:
         o = feed.options
@@ -124,11 +157,27 @@ class Running(State):
             pool=self._pool if o.get("parallel") else None,
         )
 
+    @property
+    def _py_pool(self) -> Any:
+        """The worker processes, for programs that look after them; None where there are none."""
+        return self._pool
+
+    @property
+    def _py_pool_started(self) -> bool:
+        return self._pool is not None and bool(self._pool.workers)
+
+    def external_source_shm_statistics(self) -> dict[str, list[int]]:
+        """Bytes of shared memory that workers' results lie in, and the most of one sample."""
+        self.build()
+        capacities = self._pool.capacities() if self._pool is not None else []
+        per_sample = [-(-size // (self._max_batch_size or 1)) for size in capacities]
+        return {"capacities": capacities, "per_sample_capacities": per_sample}
+
     def start_py_workers(self) -> None:
         """Starts the workers of parallel sources now."""
         self._define()
         for feed in self._feeds:
-            if feed.options.get("source") is not None and feed.driver is None:
+            if self._is_driven(feed) and feed.driver is None:
                 feed.driver = self._driver(feed)
         if self._pool is not None:
             self._pool.start()
@@ -138,6 +187,8 @@ class Running(State):
     def input_feed_count(self, input_name: str) -> int:
         """How many batches an input wants before the first output."""
         self.build()
+        if input_name not in self._inputs:
+            raise KeyError(f"the pipeline has no input {input_name!r}")
         return self._depth if self._exec_pipelined else 1
 
     def feed_input(
@@ -151,7 +202,8 @@ class Running(State):
         if isinstance(data_node, str):
             name = data_node
         elif isinstance(data_node, DataNode):
-            name = self._input_nodes.get(data_node, "")
+            here = self._recorder.taken(data_node)
+            name = self._input_nodes.get(data_node if here is None else here, "")
         else:
             raise TypeError(
                 f"an input is a data node or its name, not a {type(data_node).__name__}"
@@ -163,11 +215,25 @@ class Running(State):
             raise RuntimeError(f"the input {name!r} has a source, which feeds it")
         self._queue(name, data, layout)
 
-    def _queue(self, name: str, data: Any, layout: str | None = None, copies: bool = True) -> None:
+    def _queue(
+        self,
+        name: str,
+        data: Any,
+        layout: str | None = None,
+        copies: bool = True,
+        declared: bool = False,
+    ) -> None:
+        """Puts a batch in line. `declared`: the input's layout goes before that of the data."""
         feed = next((feed for feed in self._feeds if name in feed.names), None)
-        if feed is not None and not layout:
-            layout = feed.layouts.get(name)
+        wanted = feed.layouts.get(name) if feed is not None else None
+        if declared and not layout:
+            layout = wanted
         samples, layout = samples_of(data, self._max_batch_size or 1, layout)
+        if wanted and layout and layout != wanted:
+            raise RuntimeError(f"the input {name!r} has the layout {wanted!r}, the data {layout!r}")
+        if wanted and not layout:
+            layout = wanted
+            check_layout(wanted, samples[0].ndim)
         if feed is not None:
             dtype, ndim = feed.dtypes.get(name), feed.ndims.get(name)
             found = types._OF_NUMPY[samples[0].dtype]
@@ -212,11 +278,15 @@ class Running(State):
     def _check_api(self, kind: PipelineAPIType) -> None:
         if self._api is None:
             self._api = kind
-        elif self._api is not kind:
+        elif self._api is not kind and self._checks_api:
             raise RuntimeError(
                 f"the pipeline is run by its {self._api.name.lower()} calls; run(), "
                 "schedule_run()/share_outputs()/release_outputs() and iterators do not mix"
             )
+
+    def enable_api_check(self, enable: bool) -> None:
+        """Whether mixing the ways to run a pipeline is an error."""
+        self._checks_api = enable
 
     def _check_api_type_scope(self, kind: PipelineAPIType) -> Any:
         return _Scope(self, kind)
@@ -234,16 +304,27 @@ class Running(State):
         if ended:
             raise StopIteration
         self.iter_setup()
-        for feed, outputs in given:
-            for name, data in zip(feed.names, outputs):
-                if name in self._inputs:
-                    self._queue(name, data, copies=False)  # the session copies, below
-        if self._inputs:
-            self._hand_over()
+        try:
+            for feed, outputs in given:
+                for name, data in zip(feed.names, outputs):
+                    if name in self._inputs:
+                        self._queue(name, data, copies=False, declared=True)  # the session copies
+            if self._inputs:
+                self._hand_over()
+        except NothingFedError:
+            raise
+        except RuntimeError as error:
+            if not self._to_consume:
+                raise
+            self._failure = error  # told when the batches before it were taken
 
     def _schedule_one(self) -> None:
+        if self._failure is not None:
+            return
         try:
             self._setup_iteration()
+            if self._failure is not None:
+                return
             if self._staged is not None:
                 self._staged.schedule(self)
             self._to_consume += 1
@@ -285,6 +366,8 @@ class Running(State):
 
     def release_outputs(self) -> None:
         """Accepted: outputs are given back when nobody refers to them."""
+        if self._api is not PipelineAPIType.ITERATOR or not _Scope.depth(self):
+            self._check_api(PipelineAPIType.SCHEDULED)
         self.build()
 
     def run(self, cuda_stream=None, /, **pipeline_inputs: Any) -> tuple:
@@ -307,7 +390,7 @@ class Running(State):
 
     def empty(self) -> bool:
         """Whether nothing that was scheduled waits to be taken."""
-        return self._to_consume == 0
+        return self._to_consume == 0 and self._failure is None
 
     def reset(self) -> None:
         """Begins the next epoch, behind the end of one; does nothing before it."""
@@ -317,10 +400,8 @@ class Running(State):
         self._epoch_idx += 1
         self._consumed = 0
         for feed in self._feeds:
-            if feed.driver is not None and feed.driver.caller is not None:
-                feed.driver.reset()
-            elif feed.driver is not None:
-                feed.driver.iteration = feed.driver.first = 0
+            if feed.driver is not None:
+                feed.driver.begin_epoch()
 
     def _session_state(self) -> None:
         if not self._enable_checkpointing:
@@ -347,7 +428,7 @@ class Running(State):
     def _take_outputs(self) -> tuple:
         self.build()
         if self._to_consume == 0:
-            raise StopIteration
+            raise self._failure or StopIteration
         self._to_consume -= 1
         self._consumed += 1
         if self._staged is not None:
@@ -388,7 +469,7 @@ class Running(State):
         for place, (output, dtype, ndim, layout) in enumerate(found):
             for what, wanted, has in (
                 ("element type", dtype, output.dtype),
-                ("number of dimensions", ndim, output.ndim),
+                ("number of dimensions", ndim, output.ndim()),
                 ("layout", layout, output.layout()),
             ):
                 if wanted is not None and wanted != has:

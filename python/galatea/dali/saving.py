@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 
 from galatea import pipeline as _galatea
+from galatea.trace import operators
 
+from . import types
 from .names import missing
 from .state import State
 
@@ -24,6 +26,10 @@ class Saving(State):
     def serialize(self, define_graph=None, filename: str | None = None) -> bytes:
         """The pipeline as bytes, for deserialize(); sources in Python become named inputs."""
         if define_graph is not None:
+            if not callable(define_graph):
+                raise TypeError(
+                    f"`define_graph` is a callable that returns outputs, not {define_graph!r}"
+                )
             if self._graph_out is not None:
                 raise RuntimeError("the graph was set by set_outputs() already")
             self.define_graph = define_graph  # type: ignore[method-assign]
@@ -45,6 +51,11 @@ class Saving(State):
             "constants": constants,
             "repeating": repeating,
             "num_outputs": self._num_outputs,
+            "outputs": [_plain(each) for each in self._outputs_given],
+            "readers": {
+                name: [operator["name"], {key: _plain(one) for key, one in arguments.items()}]
+                for name, (operator, arguments) in self._readers.items()
+            },
             "options": {
                 "batch_size": self._max_batch_size,
                 "num_threads": self._num_threads,
@@ -95,7 +106,20 @@ class Saving(State):
         self._made = _galatea.Pipeline(found["name"], found["text"], {}, [], constants, [])
         self._num_outputs = found["num_outputs"]
         self._repeating = set(found["repeating"])
-        self._made_of_text = True
+        if self._outputs_given == (None, None, None):
+            dtypes, ndims, layouts = found["outputs"]
+            self._outputs_given = (_dtypes_of(dtypes), ndims, layouts)
+        self._readers = {
+            name: (operators.find(operator), arguments)
+            for name, (operator, arguments) in found["readers"].items()
+        }
+        saved = found["options"]
+        if self._max_batch_size is None:
+            self._max_batch_size = saved["batch_size"]
+        if self._num_threads is None:
+            self._num_threads = saved["num_threads"]
+        if self._seed is None:
+            self._seed = saved["seed"]
 
     def save_graph_to_dot_file(self, filename: str, *_: Any, **__: Any) -> None:
         """DALI's drawing of the graph; `galatea explain` shows what a pipeline became."""
@@ -108,6 +132,7 @@ class Saving(State):
         document = {
             "form": _CHECKPOINT,
             "session": state,
+            "seed": self._drawn_seed,
             "skip": skip,
             "epoch": self._epoch_idx,
             "iteration": self._consumed,
@@ -139,6 +164,21 @@ class Saving(State):
             batch = self._next_batch()
             self._full.rest = (batch, saved["skip"])
             self._state_before = (self._state_before[0], saved["skip"])
+
+
+def _plain(value: Any) -> Any:
+    """A value of a pipeline's options as JSON has it: element types as their numbers."""
+    if isinstance(value, (list, tuple)):
+        return [_plain(one) for one in value]
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    return int(value) if hasattr(value, "__int__") else str(value)
+
+
+def _dtypes_of(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_dtypes_of(one) for one in value]
+    return None if value is None else types.DALIDataType(value)
 
 
 def _read(data: bytes, form: str, what: str) -> dict:

@@ -20,7 +20,7 @@ from galatea.trace.literals import string
 from galatea.trace.node import Node
 from galatea.trace.place import Place
 from galatea.trace.reading import drop_unread_merges
-from galatea.trace.recorder import Block, Branch, Choice, Operation, Recorder
+from galatea.trace.recorder import Block, Branch, Choice, Operation, Recorder, Selection
 
 from .values import Later
 
@@ -38,12 +38,14 @@ class PythonRecorder(Recorder):
 
     def call_python(self, function: Any, inputs: list[Node], at: Place | None) -> list[Node]:
         """Records a call. One without inputs runs for the whole batch, also in an arm."""
-        for node in inputs:
-            self.check(node, at)
+        inputs = [self.own(node, at) for node in inputs]
         block = self.block if inputs else self.body
-        outputs = [Node(self, block, at) for _ in range(function.num_outputs)]
+        outputs = [self.node_class(self, block, at) for _ in range(function.num_outputs)]
         expression = Call("python_function", [("", Use(node)) for node in inputs])
-        block.statements.append(PythonCall(outputs, expression, at, True, function))
+        call = PythonCall(outputs, expression, at, True, function=function)
+        for node in outputs:
+            node.operation = call
+        block.statements.append(call)
         return outputs
 
 
@@ -70,6 +72,8 @@ def _blocks(statement: Any) -> list[Block]:
         return [statement.then, statement.otherwise]
     if isinstance(statement, Choice):
         return [block for block in (statement.right, statement.other) if block is not None]
+    if isinstance(statement, Selection):
+        return [block for block, _ in statement.arms]
     return []
 
 
@@ -79,6 +83,8 @@ def _own_expressions(statement: Any) -> list[Expression]:
     if isinstance(statement, Branch):
         found = [value for _, *values in statement.merges for value in values]
         return [one for one in (statement.condition, *found) if one is not None]
+    if isinstance(statement, Selection):
+        return [statement.index, *(value for _, values in statement.arms for value in values)]
     values = (statement.left, statement.right_value, statement.other_value)
     return [one for one in values if one is not None]
 
@@ -100,7 +106,7 @@ def _walk(block: Block) -> Iterable[Any]:
 
 
 def _outputs(statement: Any) -> list[Node]:
-    if isinstance(statement, Operation):
+    if isinstance(statement, (Operation, Selection)):
         return statement.outputs
     if isinstance(statement, Branch):
         return [result for result, _, _ in statement.merges]
@@ -118,6 +124,13 @@ def _reads(statement: Any) -> dict[Node, None]:
         for node in expression.nodes()
         if not any(node.block.inside(arm) for arm in arms)
     }
+
+
+def read_by_functions(block: Block) -> Iterable[Node]:
+    """Nodes that functions of Python need: those run whether or not their outputs are read."""
+    for statement in block.statements:
+        if _is_border(statement):
+            yield from _reads(statement)
 
 
 # Draws are keyed by the ordinal of their call among those of the same name in the text. A program
@@ -157,6 +170,7 @@ def program_of(
         recorder.modules,
         recorder.imports,
     )
+    made.definitions = recorder.definitions
     names = [Later.input_name(place) for place in range(len(inputs))]
     fed: list[Node] = list(inputs)
     if not inputs and is_fed:
@@ -294,6 +308,12 @@ def as_branch(statement: Any) -> tuple[Node, Block, Block, list]:
     if isinstance(statement, Branch):
         condition = statement.condition
         return condition.node, statement.then, statement.otherwise, statement.merges  # type: ignore
+    if isinstance(statement, Selection):
+        raise TraceError(
+            "a function of Python is called in a function of `select`",
+            statement.place,
+            "write an `if` on the index",
+        )
     left, right, value = statement.left, statement.right, statement.right_value
     if statement.kind == "if":
         merges = [(statement.result, value, statement.other_value)]

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from . import types
+from . import tensor_text, types
 from .names import getter, missing, stand_in
 
 TensorGPU = stand_in("tensors.TensorGPU", "gpu")
@@ -44,6 +44,15 @@ def check_layout(layout: str, ndim: int) -> None:
         )
 
 
+def _reinterpreted(array: np.ndarray, new_type: Any) -> np.ndarray:
+    if type(new_type) is not types.DALIDataType:
+        raise TypeError(f"an element type is one of `types`, not {new_type!r}")
+    dtype = np.dtype(types.to_numpy_type(new_type))
+    if dtype.itemsize != array.dtype.itemsize:
+        raise RuntimeError(f"elements of {array.dtype} and {dtype} differ in their size")
+    return array.view(dtype)
+
+
 class TensorCPU:
     """A tensor in the host's memory, which it shares with what it was made of.
 
@@ -72,7 +81,6 @@ class TensorCPU:
         """The element type."""
         return types._OF_NUMPY[self._array.dtype]
 
-    @property
     def ndim(self) -> int:
         """The number of dimensions."""
         return self._array.ndim
@@ -91,7 +99,19 @@ class TensorCPU:
 
     def get_property(self, key: str) -> Any:
         """ "layout" or "source_info"; None for other keys."""
-        return {"layout": self._layout, "source_info": self._source_info}.get(key)
+        return {"layout": self._layout, "source_info": self._source_info}.get(key) or None
+
+    def set_layout(self, layout: str | None) -> None:
+        """Names the axes anew: a letter an axis, or "" or None for none."""
+        check_layout(layout or "", self._array.ndim)
+        self._layout = layout or ""
+
+    def reinterpret(self, new_type: Any) -> None:
+        """Takes the elements' bits for another element type of the same size."""
+        self._array = _reinterpreted(self._array, new_type)
+
+    def _make_copy(self) -> "TensorCPU":
+        return TensorCPU._of(self._array.copy(), self._layout, self._source_info)
 
     def data_ptr(self) -> int:
         """The address of the first element."""
@@ -149,11 +169,10 @@ class TensorCPU:
         return (1, 0)
 
     def __str__(self) -> str:
-        text = np.array2string(self._array, separator=", ")
-        layout = f"\nlayout={self._layout}" if self._layout else ""
-        return f"TensorCPU(\n{text},\ndtype={self.dtype}{layout},\nshape={self.shape()})"
+        return tensor_text.of_tensor("TensorCPU", self._array, self.dtype, self._layout, True)
 
-    __repr__ = __str__
+    def __repr__(self) -> str:
+        return tensor_text.of_tensor("TensorCPU", self._array, self.dtype, self._layout, False)
 
 
 class TensorListCPU:
@@ -211,7 +230,6 @@ class TensorListCPU:
         dtype = self._samples[0].dtype if self._samples else self._dtype
         return types.DALIDataType.NO_TYPE if dtype is None else types._OF_NUMPY[np.dtype(dtype)]
 
-    @property
     def ndim(self) -> int:
         """Dimensions of a sample."""
         return self._samples[0].ndim if self._samples else 0
@@ -278,6 +296,31 @@ class TensorListCPU:
         """The same list."""
         return self
 
+    def set_layout(self, layout: str | None) -> None:
+        """Names the axes of a sample anew: a letter an axis, or "" or None for none."""
+        check_layout(layout or "", self.ndim())
+        self._layout = layout or ""
+
+    def reinterpret(self, new_type: Any) -> None:
+        """Takes the elements' bits for another element type of the same size."""
+        self._samples = [_reinterpreted(one, new_type) for one in self._samples]
+        self._dense, self._dtype = None, types.to_numpy_type(new_type)
+
+    def _make_copy(self) -> "TensorListCPU":
+        samples = [one.copy() for one in self._samples]
+        return TensorListCPU._of(samples, self._layout, None, self._dtype, self._names)
+
+    @staticmethod
+    def broadcast(tensor: TensorCPU, num_samples: int) -> "TensorListCPU":
+        """The same tensor `num_samples` times, without copies."""
+        samples = [tensor._array] * num_samples
+        return TensorListCPU._of(samples, tensor._layout, None, tensor._array.dtype)
+
+    @staticmethod
+    def from_dlpack_list(list: Any, layout: str | None = None) -> "TensorListCPU":
+        """A list over what objects with `__dlpack__` hold."""
+        return TensorListCPU([*list], layout or "")
+
     def reset(self) -> None:
         """Drops all samples."""
         self._samples, self._dense = [], None
@@ -291,11 +334,10 @@ class TensorListCPU:
         self.as_tensor().copy_to_external(ptr)
 
     def __str__(self) -> str:
-        inside = ",\n ".join(np.array2string(one, separator=", ") for one in self._samples)
-        layout = f'layout="{self._layout}", ' if self._layout else ""
-        return f"TensorListCPU(\n[{inside}],\n{layout}dtype={self.dtype}, shape={self.shape()})"
+        return tensor_text.of_list("TensorListCPU", self._samples, self.dtype, self._layout, True)
 
-    __repr__ = __str__
+    def __repr__(self) -> str:
+        return tensor_text.of_list("TensorListCPU", self._samples, self.dtype, self._layout, False)
 
 
 def _gpu(name: str):

@@ -114,6 +114,8 @@ _NUMPY = {
     "FLOAT64": np.float64,
     "BOOL": np.bool_,
 }
+_all_types = [getattr(DALIDataType, name) for name in _NUMPY]
+_DALIDataType = DALIDataType
 _TO_NUMPY = {getattr(DALIDataType, name): kind for name, kind in _NUMPY.items()}
 _OF_NUMPY = {np.dtype(kind): dali for dali, kind in _TO_NUMPY.items()}
 
@@ -308,7 +310,10 @@ def node_of(value: Any, layout=None, device=None, dtype=None, shape=None) -> Any
     if isinstance(value, ScalarConstant):
         dtype, value = value.dtype, value.value
     dtype = None if dtype is None else text_of(dtype)
-    return _types.Constant(value, dtype=dtype, shape=shape, layout=layout, device=device)
+    from .graph import recording
+
+    with recording():
+        return _types.Constant(value, dtype=dtype, shape=shape, layout=layout, device=device)
 
 
 def Constant(value: Any, dtype=None, shape=None, layout=None, device=None, **kwargs: Any) -> Any:

@@ -99,8 +99,7 @@ class If:
             return
         self.place = places.caller()
         self.recorder = recorders.require("`if` on data")
-        self.recorder.check(condition, self.place)
-        self.condition = condition
+        self.condition = self.recorder.own(condition, self.place)
         frame = sys._getframe(1)
         if a_global is not None:
             raise TraceError(
@@ -174,7 +173,7 @@ def _branch(condition: Node, merging: Merging) -> Branch:
 def _choice(kind: str, left: Node, right, other=None) -> Any:
     place = places.caller()
     recorder = recorders.require(f"`{kind}` on data")
-    recorder.check(left, place)
+    left = recorder.own(left, place)
     with Side(recorder, f"a side of the `{kind}` at {place}", place, left, kind != "or") as side:
         value = right()
     block = side.block
@@ -235,7 +234,8 @@ def any_of(first: Any, *rest: Callable[[], Any]) -> Any:
 def negated(value: Any) -> Any:
     """`not value`."""
     if isinstance(value, Node):
-        return value.recorder.add(Unary("not", Use(value)))
+        recorder = value.recorder.active()
+        return recorder.add(Unary("not", recorder.value(value)))
     return not value
 
 
@@ -259,7 +259,9 @@ def _compare(sign: str, a: Any, b: Any) -> Any:
     """Python would turn `1 < node` round."""
     if sign in _SIGNS and isinstance(b, Node) and not isinstance(a, Node) and is_operand(a):
         place = places.caller()
-        return b.recorder.add(Binary(_SIGNS[sign], b.recorder.value(a, place), Use(b)), place=place)
+        recorder = b.recorder.active()
+        left, right = recorder.value(a, place), recorder.value(b, place)
+        return recorder.add(Binary(_SIGNS[sign], left, right), place=place)
     return _COMPARE[sign](a, b)
 
 

@@ -50,6 +50,13 @@ class Call(Expression):
 
 
 @dataclass(eq=False)
+class Load(Call):
+    """`np.load(name)` of an array beside the text."""
+
+    array: object = None
+
+
+@dataclass(eq=False)
 class Method(Expression):
     """`base.name(arguments)`."""
 

@@ -12,7 +12,7 @@ import math
 from typing import Any
 
 from galatea.trace.errors import NoLiteral, TraceError
-from galatea.trace.expression import Call, Display, Expression, Literal, Unary, Use
+from galatea.trace.expression import Call, Display, Expression, Literal, Load, Unary, Use
 from galatea.trace.library import LibraryValue
 from galatea.trace.node import NewAxis, Node
 
@@ -78,7 +78,7 @@ def _array(recorder, value, place) -> Expression:
     recorder.imports.add("numpy")
     if value.size > MOST_DIGITS:
         name = _constant_name(recorder, np.ascontiguousarray(value))
-        return Call("np.load", [("", Literal(string(name)))])
+        return Load("np.load", [("", Literal(string(name)))], value)
     arguments = [("", expression_of(recorder, value.tolist(), place))]
     if value.size == 0 and value.ndim > 1:
         arguments[0] = ("", expression_of(recorder, tuple(value.shape), place))
@@ -112,8 +112,7 @@ def expression_of(recorder, value: Any, place=None, functions: bool = False) -> 
         return [expression_of(recorder, element, place, functions) for element in values]
 
     if isinstance(value, Node):
-        recorder.check(value, place)
-        return Use(value)
+        return Use(recorder.own(value, place))
     if value is None or value is True or value is False:
         return Literal(repr(value))
     if isinstance(value, LibraryValue):

@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 
 from galatea.trace import place as places
 from galatea.trace.errors import NoTruth, TraceError
-from galatea.trace.expression import Binary, Index, Literal, Method, Slice, Unary, Use
+from galatea.trace.expression import Binary, Call, Index, Literal, Method, Slice, Unary
 
 _UFUNCS = {
     "add": "+",
@@ -49,6 +49,7 @@ class Node:
         self.block = block
         self.place = place
         self.hint = ""  # the user's variable
+        self.operation = None  # what made it; None where branches merged
 
     # What has no meaning while the pipeline is built.
 
@@ -95,8 +96,9 @@ class Node:
         if sign is None or method != "__call__" or keywords or len(inputs) != 2:
             self.__array__()
         place = places.caller()
-        left, right = (self.recorder.value(value, place) for value in inputs)
-        return self.recorder.add(Binary(sign, left, right), place=place)
+        recorder = self.recorder.active()
+        left, right = (recorder.value(value, place) for value in inputs)
+        return recorder.add(Binary(sign, left, right), place=place)
 
     def __float__(self):
         self._refuse("is no number while the pipeline is built", "use `fn.cast` to convert data")
@@ -137,18 +139,21 @@ class Node:
     __hash__ = object.__hash__
 
     def __abs__(self) -> "Node":
-        from galatea.trace.expression import Call
-
-        return self.recorder.add(Call("abs", [("", Use(self))]))
+        return self._made(lambda operand: Call("abs", [("", operand)]))
 
     def __neg__(self) -> "Node":
-        return self.recorder.add(Unary("-", Use(self)))
+        return self._made(lambda operand: Unary("-", operand))
 
     def __pos__(self) -> "Node":
-        return self.recorder.add(Unary("+", Use(self)))
+        return self._made(lambda operand: Unary("+", operand))
 
     def __invert__(self) -> "Node":
-        return self.recorder.add(Unary("~", Use(self)))
+        return self._made(lambda operand: Unary("~", operand))
+
+    def _made(self, expression) -> "Node":
+        place = places.caller()
+        recorder = self.recorder.active()
+        return recorder.add(expression(recorder.value(self, place)), place=place)
 
     # Arithmetic, bits, comparisons: both operands may be data, numbers, or lists of numbers.
 
@@ -156,9 +161,10 @@ class Node:
         if not is_operand(other):
             return NotImplemented
         place = places.caller()
-        operand = self.recorder.value(other, place)
-        left, right = (operand, Use(self)) if swapped else (Use(self), operand)
-        return self.recorder.add(Binary(sign, left, right), place=place)
+        recorder = self.recorder.active()
+        own, operand = recorder.value(self, place), recorder.value(other, place)
+        left, right = (operand, own) if swapped else (own, operand)
+        return recorder.add(Binary(sign, left, right), place=place)
 
     def __add__(self, other: Any) -> "Node":
         return self._binary("+", other)
@@ -254,12 +260,13 @@ class Node:
         place = places.caller()
         if not isinstance(selectors, tuple):
             selectors = (selectors,)
-        parts = [self._selector(selector, place) for selector in selectors]
-        return self.recorder.add(Index(Use(self), parts), place=place)
+        recorder = self.recorder.active()
+        parts = [self._selector(recorder, selector, place) for selector in selectors]
+        return recorder.add(Index(recorder.value(self, place), parts), place=place)
 
-    def _selector(self, selector: Any, place):
+    def _selector(self, recorder, selector: Any, place):
         def part(value):
-            return None if value is None else self.recorder.value(value, place)
+            return None if value is None else recorder.value(value, place)
 
         if isinstance(selector, slice):
             return Slice(part(selector.start), part(selector.stop), part(selector.step))
@@ -271,13 +278,14 @@ class Node:
             )
         if selector is Ellipsis:
             return Literal("...")
-        return self.recorder.value(selector, place)
+        return recorder.value(selector, place)
 
     def _method(self, name: str, positional, keywords):
         place = places.caller()
-        arguments = [("", self.recorder.value(value, place)) for value in positional]
-        arguments += [(key, self.recorder.value(value, place)) for key, value in keywords.items()]
-        return self.recorder.add(Method(Use(self), name, arguments), place=place)
+        recorder = self.recorder.active()
+        arguments = [("", recorder.value(value, place)) for value in positional]
+        arguments += [(key, recorder.value(value, place)) for key, value in keywords.items()]
+        return recorder.add(Method(recorder.value(self, place), name, arguments), place=place)
 
     def gpu(self) -> "Node":
         """The same data in the GPU's memory."""

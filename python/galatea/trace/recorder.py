@@ -44,6 +44,7 @@ class Operation:
     expression: Expression
     place: Place | None
     is_tuple: bool = False
+    origin: Any = None  # what else made it, for a recorder that takes it in
 
 
 @dataclass(eq=False)
@@ -94,6 +95,8 @@ _current = threading.local()
 class Recorder:
     """Records one run. Used as a context: what runs inside it is recorded."""
 
+    node_class = Node
+
     def __init__(self, name: str):
         self.name = name
         self.body = Block(None)
@@ -130,13 +133,26 @@ class Recorder:
             place = places.caller()
         for node in expression.nodes():
             self.check(node, place)
-        made = [Node(self, self.block, place) for _ in range(1 if outputs is None else outputs)]
-        self.block.statements.append(Operation(made, expression, place, outputs is not None))
+        kind = self.node_class
+        made = [kind(self, self.block, place) for _ in range(1 if outputs is None else outputs)]
+        operation = Operation(made, expression, place, outputs is not None)
+        for node in made:
+            node.operation = operation
+        self.block.statements.append(operation)
         return made[0] if outputs is None else tuple(made)
 
     def node(self, place: Place | None) -> Node:
         """A node of the current block that no operation makes: what branches merge into."""
-        return Node(self, self.block, place)
+        return self.node_class(self, self.block, place)
+
+    def active(self) -> "Recorder":
+        """Where an operation on a node of this recorder is recorded."""
+        return self
+
+    def own(self, node: Node, place: Place | None) -> Node:
+        """`node` as one of this recorder's; raises where it may not be read here."""
+        self.check(node, place)
+        return node
 
     def check(self, node: Node, place: Place | None) -> None:
         """Raises where `node` may not be read here."""

@@ -63,7 +63,7 @@ def select(functions: Iterable[Callable], index: Any, /, *args: Any, **kwargs: A
 
 def _select(arms, index: Node, calls, args, kwargs, place) -> Any:
     recorder = recorders.require("`select` on data")
-    recorder.check(index, place)
+    index = recorder.own(index, place)
     given = [(f"argument {i}", value) for i, value in enumerate(args)]
     captured = [pair for arm in arms for pair in _captured(arm)]
     containers = Containers([*given, *kwargs.items(), *captured])

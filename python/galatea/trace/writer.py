@@ -114,18 +114,22 @@ class Writer:
             return e.Lambda(s(x.body))
         return x
 
-    def _in_slices(self, x: e.Expression) -> set:
-        """Nodes that keep a name: parts of slices, what is called, and wide ones that a method or an
-        index is taken of."""
+    def _named_in(self, x: e.Expression) -> set:
+        """Nodes that keep a name: parts of slices, what is called, wide ones that a method or an
+        index is taken of, and what a lazy side reads."""
         if isinstance(x, e.Slice):
             return set(x.nodes())
         found: set = set()
         if isinstance(x, e.Apply):
             found |= set(x.base.nodes())
+        if isinstance(x, e.Binary) and x.operator in ("and", "or"):
+            found |= set(x.right.nodes())
+        if isinstance(x, Conditional):
+            found |= {*x.value.nodes(), *x.other.nodes()}
         if isinstance(x, (e.Method, e.Index)):
             found |= set(x.base.nodes()) if self._is_wide(x.base) else set()
         for part in x.parts():
-            found |= self._in_slices(part)
+            found |= self._named_in(part)
         return found
 
     def _is_wide(self, base: e.Expression) -> bool:
@@ -145,7 +149,17 @@ class Writer:
         )
 
     def _collapse(self, block: Block, value: e.Expression) -> e.Expression | None:
-        """A block that is one expression; None: it is not."""
+        """A block that is one expression; None: it is not.
+
+        What stands before the block keeps its place: here it would be computed for some samples.
+        """
+        outer, self.inlined = self.inlined, {}
+        try:
+            return self._collapsed(block, value)
+        finally:
+            self.inlined = outer
+
+    def _collapsed(self, block: Block, value: e.Expression) -> e.Expression | None:
         pending: list = []
         for statement in block.statements:
             expression = self._as_expression(statement)
@@ -164,7 +178,7 @@ class Writer:
 
     def _take(self, pending: list, x: e.Expression, exactly: bool) -> bool:
         """Removes from the end of `pending` what `x` reads, in its order; False: it does not."""
-        kept = self._in_slices(x)
+        kept = self._named_in(x)
         among = {id(node) for node in pending}  # `==` of nodes would be recorded
         wanted = [node for node in x.nodes() if id(node) in among]
         if any(node in kept for node in wanted):
@@ -220,7 +234,7 @@ class Writer:
         Others that wait are written too, unless `x` is to wait behind them (`keep_others`).
         """
         results = [id(_result_of(statement)) for statement, _ in pending]
-        kept = {id(node) for node in self._in_slices(x)}
+        kept = {id(node) for node in self._named_in(x)}
         wanted = [id(node) for node in x.nodes() if id(node) in results]
         size = 0
         while size < len(wanted) and size < len(results):

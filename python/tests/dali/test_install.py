@@ -81,3 +81,46 @@ def test_what_is_not_there_is_named():
         assert isinstance(value, type), path
     with pytest.raises(NotImplementedError, match="nvidia.dali.fn.jitter"):
         fn.jitter()
+
+
+STAND_INS = """
+import nvidia.dali.tfrecord as tfrec
+from nvidia.dali import _conditionals, plugin_manager
+from nvidia.dali._autograph.utils import ag_logging
+from nvidia.dali.backend_impl import TensorListCPU
+from nvidia.dali.tensors import TensorListCPU as same
+
+ag_logging.set_verbosity(10, True)
+assert TensorListCPU is same
+for use in (
+    lambda: tfrec.FixedLenFeature((), tfrec.string, ""),
+    lambda: plugin_manager.load_library("x.so"),
+    lambda: _conditionals.something(),
+):
+    try:
+        use()
+    except NotImplementedError as error:
+        print(str(error).split(" ")[0])
+try:
+    import nvidia.dali.nothing
+except ModuleNotFoundError as error:
+    print(error.name)
+try:
+    plugin_manager.nothing
+except AttributeError:
+    print("no attribute")
+"""
+
+
+def test_modules_that_are_not_there_can_be_imported(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(STAND_INS)
+    done = run("-m", "galatea.dali", str(script))
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split("\n")[:5] == [
+        "nvidia.dali.tfrecord.FixedLenFeature",
+        "nvidia.dali.plugin_manager.load_library",
+        "nvidia.dali._conditionals.something",
+        "nvidia.dali.nothing",
+        "no attribute",
+    ]

@@ -63,6 +63,19 @@ def test_workers_give_the_same_in_the_same_order(workers, start):
         pool.close()
 
 
+def test_a_fork_beside_a_pool_whose_channels_are_closed():
+    first, closed = driver(Squares(), workers=1)
+    first.next(0)
+    closed.workers[0].channel.close()  # as where a collection ends a pool amid a fork
+    made, pool = driver(Squares(), workers=1)
+    try:
+        ((sample, *_),) = made.next(0)
+        assert sample.tolist() == [[0], [0]]
+    finally:
+        pool.close()
+        closed.close()
+
+
 def test_large_arrays_grow_the_memory():
     made, pool = driver(lambda i: [np.full((2000, 10 * (i + 1)), i, "f4")], batch=True)
     try:

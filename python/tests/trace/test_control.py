@@ -267,6 +267,26 @@ def test_lazy(galatea_program):
     galatea_program.accepts(p())
 
 
+def test_lazy_sides_that_read_what_has_no_name(galatea_program):
+    class Values:
+        pass
+
+    @pipeline_def(batch_size=2)
+    def p():
+        values = Values()
+        values.c = fn.random.coin_flip(dtype=types.BOOL)
+        values.d = fn.random.coin_flip(dtype=types.BOOL)
+        values.x, values.y = fn.random.uniform(), fn.random.normal()
+        return values.c and values.d, values.x if values.c or values.d else values.y
+
+    made = p()
+    galatea_program.accepts(made)
+    # Each is made once, and for all samples: before the lazy sides.
+    lines = [line.strip() for line in made.text.splitlines()]
+    draws = [line for line in lines if "fn.random" in line]
+    assert len(draws) == 4 and not any(" and " in line or " if " in line for line in draws)
+
+
 def test_structures(galatea_program):
     @pipeline_def(batch_size=2)
     def p():

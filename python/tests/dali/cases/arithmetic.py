@@ -316,3 +316,33 @@ def constant_operator(m):
 @case
 def constant_operator_of_integers(m):
     return constant_output(m, lambda: m.fn.constant(idata=[1, 2, 3, 4], shape=[2, 2]))
+
+
+@each("min", "max", "pow", "fpow", "atan2")
+def function_of_a_bool_and_a_number(m, name):
+    function = getattr(m.math, name)
+    flags, given = m.np.array([True, False]), []
+    for dtype in ("uint8", "int32", "float32"):
+
+        def body():
+            a = m.fn.external_source(source=lambda: [flags] * 2)
+            b = m.fn.external_source(source=lambda: [m.np.array([1, 2], dtype)] * 2)
+            return function(a, b), function(b, a)
+
+        batch = m.run(body)[0]
+        given.append([[one["samples"][0]["dtype"], one["samples"][0]["values"]] for one in batch])
+    for result in given:
+        for dtype, values in result:
+            values[:] = [round(value, 5) for value in values]
+    return given
+
+
+@each("min", "pow", "atan2", "sqrt")
+def function_of_bools(m, name):
+    function = getattr(m.math, name)
+
+    def body():
+        a = m.fn.external_source(source=lambda: [m.np.array([True])] * 2)
+        return function(a) if name == "sqrt" else function(a, a)
+
+    return m.run(body)

@@ -129,10 +129,76 @@ def tensor_property_layout(m):
     return m.tensors.TensorCPU(numbers(m), "HWC").get_property("layout")
 
 
+@each(
+    scalar=((), "int32", ""),
+    empty=((0,), "float64", ""),
+    line=((3,), "int32", "W"),
+    plane=((2, 3), "uint8", "HW"),
+    volume=((2, 2, 2), "float32", ""),
+    long=((2000,), "int64", ""),
+)
+def tensor_text(m, given):
+    shape, dtype, layout = given
+    tensor = m.tensors.TensorCPU(m.np.arange(m.np.prod(shape)).reshape(shape).astype(dtype), layout)
+    return [str(tensor), repr(tensor)]
+
+
+@each(
+    none=(0, ()),
+    scalars=(3, ()),
+    lines=(2, (30,)),
+    planes=(2, (2, 2)),
+    many=(17, (2,)),
+    many_scalars=(20, ()),
+    long=(6, (400,)),
+    many_extents=(15, (1,) * 7),
+    volumes=(2, (2, 1, 2)),
+)
+def list_text(m, given):
+    count, shape = given
+    data = m.np.arange(count * m.np.prod(shape), dtype="float32").reshape((count, *shape))
+    batch = m.tensors.TensorListCPU(data, "HWC"[: len(shape)])
+    return [str(batch), repr(batch)]
+
+
 @case
-def tensor_text(m):
-    text = str(m.tensors.TensorCPU(m.np.arange(3, dtype="int32")))
-    return ["TensorCPU" in text, "int32" in text.lower(), "0, 1, 2" in text]
+def ragged_list_text(m):
+    return str(m.tensors.TensorListCPU([m.np.arange(i + 1) for i in range(3)]))
+
+
+@case
+def methods_of_a_tensor(m):
+    tensor = m.tensors.TensorCPU(m.np.arange(6, dtype="int32").reshape(2, 3))
+    copy = tensor._make_copy()
+    copy.reinterpret(m.types.FLOAT)
+    given = [tensor.ndim(), tensor.get_property("layout"), copy.dtype, tensor.dtype]
+    for layout in ("HW", "", "C", None):
+        given.append(m.raises(lambda: tensor.set_layout(layout)))
+        given.append(tensor.layout())
+    given += [
+        m.raises(lambda: tensor.reinterpret(m.types.INT16)),
+        copy.data_ptr() != tensor.data_ptr(),
+    ]
+    return [*given, m.raises(lambda: tensor.reinterpret(3))]
+
+
+@case
+def methods_of_a_list(m):
+    lists = m.tensors.TensorListCPU
+    batch = lists(m.np.arange(6, dtype="int32").reshape(2, 3))
+    copy = batch._make_copy()
+    batch.set_layout("C")
+    copy.reinterpret(m.types.FLOAT)
+    wrong = [
+        m.raises(lambda: batch.set_layout("CC")),
+        m.raises(lambda: batch.reinterpret(m.types.INT8)),
+    ]
+    arrays = [m.np.arange(3), m.np.arange(2)]
+    return [
+        [batch.ndim(), batch.layout(), copy.layout(), copy.dtype, batch.dtype, *wrong],
+        m.plain(lists.broadcast(m.tensors.TensorCPU(m.np.arange(3), "X"), 2)),
+        m.plain(lists.from_dlpack_list(arrays, layout="X")),
+    ]
 
 
 # Lists.

@@ -1,0 +1,10 @@
+"""`nvidia.dali.backend_impl`: the tensors and types under the name of DALI's extension module."""
+
+from . import types as types
+from .names import getter
+from .tensors import TensorCPU as TensorCPU
+from .tensors import TensorGPU as TensorGPU
+from .tensors import TensorListCPU as TensorListCPU
+from .tensors import TensorListGPU as TensorListGPU
+
+__getattr__ = getter("backend")
