@@ -202,9 +202,9 @@ def _declared(options: dict[str, Any], recorder, inputs: dict, at) -> tuple[Feed
         nodes.append(node)
     feed = Feed(names, options)
     for i, name in enumerate(names):
-        feed.dtypes[name] = _each(options.get("dtype"), i)
-        feed.ndims[name] = _each(options.get("ndim"), i)
-        feed.layouts[name] = _each(options.get("layout"), i) or None
+        feed.dtypes[name] = each(options.get("dtype"), i)
+        feed.ndims[name] = each(options.get("ndim"), i)
+        feed.layouts[name] = each(options.get("layout"), i) or None
     return feed, nodes
 
 
