@@ -3,6 +3,8 @@
 What DALI does as well is in cases/*_iterators.py and cases/tensorflow_datasets.py.
 """
 
+import importlib
+import importlib.util
 import subprocess
 import sys
 import textwrap
@@ -28,6 +30,12 @@ def run_python(text, *arguments):
     )
     assert done.returncode == 0, done.stdout
     return done.stdout
+
+
+def need_tensorflow():
+    """Skips where there is no tensorflow; does not load it: paddle crashes behind it."""
+    if importlib.util.find_spec("tensorflow") is None:
+        pytest.skip("tensorflow is not installed")
 
 
 @pytest.fixture
@@ -189,8 +197,6 @@ def test_jax_needs_names():
     ],
 )
 def test_what_is_not_there_says_so(module, name):
-    import importlib
-
     framework = {"jax": "jax", "pytorch": "torch"}.get(module.split(".")[0])
     if framework is not None:
         pytest.importorskip(framework)
@@ -311,7 +317,7 @@ def test_a_program_ends_with_a_running_server():
 
 def test_tensorflow_sessions_end_with_their_iteration(files):
     """Each iteration runs a pipeline of its own, and leaves no threads behind."""
-    pytest.importorskip("tensorflow")
+    need_tensorflow()
     out = run_python(
         """
         import gc, os, sys
@@ -337,7 +343,7 @@ def test_tensorflow_sessions_end_with_their_iteration(files):
 
 
 def test_tensorflow_refuses_sparse_outputs(files):
-    pytest.importorskip("tensorflow")
+    need_tensorflow()
     out = run_python("""
         from galatea.dali.plugin import tf as plugin
         try:

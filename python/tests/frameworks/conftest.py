@@ -1,5 +1,7 @@
 """The frameworks, each SKIPPED where it is not installed."""
 
+import importlib
+
 import pytest
 
 
@@ -20,9 +22,11 @@ def paddle():
 
 @pytest.fixture(scope="session")
 def tensorflow():
-    # Behind tensorflow paddle crashes when it is loaded; before it both live in one process.
-    try:
-        import paddle  # noqa: F401
-    except ImportError:
-        pass
+    # Behind tensorflow paddle and torchvision crash when they are loaded, by the LLVM and the
+    # protobuf that it shares with the whole process; before it, all live in one process.
+    for name in ("paddle", "torchvision"):
+        try:
+            importlib.import_module(name)
+        except ImportError:
+            pass
     return pytest.importorskip("tensorflow")
