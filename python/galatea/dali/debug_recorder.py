@@ -19,6 +19,7 @@ from galatea.trace.node import Node
 from galatea.trace.place import Place
 from galatea.trace.recorder import Block, Operation
 
+from .data_node import DataNode
 from .errors import raised
 from .names import missing
 from .stages import PythonRecorder, as_branch, is_random, program_of, spacers
@@ -37,13 +38,14 @@ from .values import (
 _NOTHING = "the batch size"  # what says which samples there are, until a source does
 
 
-class DebugNode(Node):
+class DebugNode(DataNode):
     """A node that has its values: `get()` gives them."""
+
+    name = ""  # of an input
 
     def __init__(self, recorder, block, place, values: Values | None = None):
         super().__init__(recorder, block, place)
         self.values = values
-        self.name = ""  # of an input
 
     def get(self) -> TensorListCPU:
         """The values, a tensor for each sample."""
@@ -63,7 +65,7 @@ class DebugNode(Node):
         missing("DataNode.gpu in debug mode", "gpu")
 
     def __repr__(self) -> str:
-        values = "no values yet" if self.values is None else repr(self.get())
+        values = "no values yet" if self.values is None else str(self.get())
         return f"DataNodeDebug(\n    name={self.name or self.hint!r},\n    data={values})"
 
     __str__ = __repr__
@@ -75,7 +77,7 @@ class _Reader:
     def __init__(self, made: Any, common: dict[str, Any], batch_size: int):
         program = _c.Program(default_engine(), **{**made.compile_arguments(), **common})
         self._session = _c.Session(program, max_held_batches=1 << 30)
-        self._full = FullBatches(self._next, batch_size)
+        self._full = FullBatches(batch_size)
         self._ahead: list | None = None
 
     def _next(self) -> Batch:
@@ -89,7 +91,7 @@ class _Reader:
         """The samples of the next batch."""
         if self._ahead is None:
             try:
-                self._ahead = self._full.next()
+                self._ahead = self._full.next(self._next)
             except GalateaError as error:
                 raise raised(error) from error
         return samples_of_parts(self._ahead)

@@ -92,7 +92,7 @@ class Running(State):
             flush_log(default_engine())
         self._inputs = inputs
         self._session = session
-        self._full = FullBatches(self._next_batch, self._max_batch_size)
+        self._full = FullBatches(self._max_batch_size)
         for name in inputs:
             self._fed.setdefault(name, collections.deque())
         for feed in self._feeds:
@@ -129,8 +129,10 @@ class Running(State):
         """Whether the feed has a source, and an output that the pipeline needs."""
         if feed.options.get("source") is None:
             return False
-        used = {self._input_nodes.get(node) for node in self._recorder.used}
-        return not used.isdisjoint(feed.names)
+        needed = self._inputs
+        if self._session is None:
+            needed = {self._input_nodes.get(node, "") for node in self._recorder.used}
+        return not needed.isdisjoint(feed.names)
 
     def _driver(self, feed: Feed) -> Driver:
         o = feed.options
@@ -449,7 +451,7 @@ class Running(State):
             batch = self._next_batch()
             parts = [(batch, 0, batch.num_samples)]
         else:
-            parts = self._full.next()
+            parts = self._full.next(self._next_batch)
         if self._full.rest is None:
             self._session_state()
         else:

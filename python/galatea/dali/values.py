@@ -80,16 +80,16 @@ class Values:
 class FullBatches:
     """DALI's batches of readers, which are always full, from batches that end with the epoch."""
 
-    def __init__(self, take: Callable[[], Batch], batch_size: int):
-        self._take, self._batch_size = take, batch_size
+    def __init__(self, batch_size: int):
+        self._batch_size = batch_size
         self.rest: tuple[Batch, int] | None = None  # a batch that was used up to a sample
 
-    def next(self) -> list:
-        """The next one, in parts."""
+    def next(self, take: Callable[[], Batch]) -> list:
+        """The next one, in parts; `take` gives the session's next batch."""
         parts: list[tuple[Batch, int, int]] = []
         wanted = self._batch_size
         while wanted:
-            batch, begin = self.rest or (self._take(), 0)
+            batch, begin = self.rest or (take(), 0)
             count = min(wanted, batch.num_samples - begin)
             parts.append((batch, begin, begin + count))
             wanted -= count

@@ -191,8 +191,6 @@ def test_jax_needs_names():
         ("numba.fn.experimental", "numba_function"),
         ("numba.experimental", "NumbaFunction"),
         ("jax.fn", "jax_function"),
-        ("pytorch", "TorchPythonFunction"),
-        ("pytorch.fn", "torch_python_function"),
         ("pytorch.loader_evaluator", "LoaderEvaluator"),
     ],
 )
