@@ -549,6 +549,8 @@ GALATEA_API int64_t galatea_batch_index(const galatea_batch* batch);
 GALATEA_API int64_t galatea_batch_sample_id(const galatea_batch* batch, int32_t sample);
 /* Name of a sample for people: a path, or "sample 17"; "" for a sample that there is not. */
 GALATEA_API const char* galatea_batch_sample_name_borrow(const galatea_batch* batch, int32_t sample);
+/* Name of an output: the variable that the pipeline returned; "" for an output that there is not. */
+GALATEA_API const char* galatea_batch_output_name_borrow(const galatea_batch* batch, int32_t output);
 /* One sample of one output. The memory is row-major, belongs to the batch, and may be written by the host
  * until it is passed on. */
 GALATEA_API galatea_error* galatea_batch_tensor_borrow(const galatea_batch* batch, int32_t output,

@@ -101,6 +101,10 @@ Result<Tensor> BatchJob::allocate_output(int output, int slot, DType dtype, std:
   return tensor;
 }
 
+void BatchJob::hand_on(int output, int slot, const Tensor& tensor) {
+  outputs_[static_cast<size_t>(output)].samples[static_cast<size_t>(slot)] = tensor;
+}
+
 /// Room for a full batch, also for an epoch's smaller last one: a buffer of another size would drive the full
 /// ones out of the pool, and fresh pages cost more than the idle ones. What a host feeds may be small for
 /// good.

@@ -61,6 +61,7 @@ class BatchJob final : public OutputSink {
   SampleInput input(int slot);
   Result<Tensor> allocate_output(int output, int slot, DType dtype, std::span<const int64_t> extents,
                                  Memory writer) override;
+  void hand_on(int output, int slot, const Tensor& tensor) override;
   Result<std::shared_ptr<Buffer>> allocate_shared(int64_t bytes) override { return pool_.acquire(bytes); }
   /// File name of the sample, or "sample 17".
   std::string describe(int slot) const;

@@ -199,15 +199,18 @@ Status BatchPlanner::take_fed(const std::vector<Tensor>& samples, FedBatch& batc
   const auto stays = [](const Tensor& sample) {
     return sample.buffer && sample.is_dense() && sample.volume() > 0;
   };
-  // The copies in one buffer: a batch is large enough for large pages where a sample is not.
-  const auto padded = [](const Tensor& sample) {
-    return (sample.num_bytes() + kBufferPadding + kBufferAlignment - 1) / kBufferAlignment * kBufferAlignment;
+  // The copies in one buffer: a batch is large enough for large pages where a sample is not. They are padded
+  // by each other, so that samples whose size allows it are one tensor to whom they are handed on.
+  const auto room_of = [](const Tensor& sample) {
+    const int64_t bytes = std::max<int64_t>(sample.num_bytes(), 1);
+    return (bytes + kBufferAlignment - 1) / kBufferAlignment * kBufferAlignment;
   };
   int64_t bytes = 0;
   for (size_t k = 0; k < samples.size(); ++k)
-    bytes += has_failed(k) || stays(samples[k]) ? 0 : padded(samples[k]);
+    bytes += has_failed(k) || stays(samples[k]) ? 0 : room_of(samples[k]);
   std::shared_ptr<Buffer> copies;
   if (bytes > 0) {
+    bytes += kBufferPadding;
     GALATEA_ASSIGN(copies, take_memory_for_feed(bytes));
     fed_bytes_->fetch_add(bytes);
     batch.counted =
@@ -226,9 +229,7 @@ Status BatchPlanner::take_fed(const std::vector<Tensor>& samples, FedBatch& batc
       taken.buffer = copies;
       taken.data = at;
       copy_dense(sample, at);
-      const int64_t size = sample.num_bytes(), room = padded(sample);
-      std::memset(at + size, 0, static_cast<size_t>(room - size));
-      at += room;
+      at += room_of(sample);
     }
     batch.samples.push_back(std::move(taken));
   }

@@ -60,6 +60,9 @@ class OutputSink {
   /// Room for output `output` of the sample in `slot`, dense, for who runs on the host or on the device.
   virtual Result<Tensor> allocate_output(int output, int slot, DType dtype, std::span<const int64_t> extents,
                                          Memory writer) = 0;
+  /// Output `output` of the sample in `slot`, of extents that vary, is this very tensor, whose memory nobody
+  /// else writes or hands on.
+  virtual void hand_on(int output, int slot, const Tensor& tensor) = 0;
   /// Memory for a tensor that several samples may hold.
   virtual Result<std::shared_ptr<Buffer>> allocate_shared(int64_t bytes) = 0;
 };
@@ -153,6 +156,7 @@ class Frame {
   Status call_native(const Instruction& i, Worker& worker);
   Status call_kernel(const Instruction& i, Worker& worker);
   Status finish_outputs(const Instruction& i);
+  bool can_be_handed_on(int output, const Tensor& tensor) const;
   Status finish_output(int output, int32_t slot);
 
   // Where samples meet: sample_meeting.cpp.

@@ -257,8 +257,23 @@ Status Frame::finish_outputs(const Instruction& i) {
   return {};
 }
 
-/// Output k is in its place if a kernel stored it there; whatever else it is (a view, a merge, what was fed)
-/// is copied.
+/// Is it what was fed, whole, and can it be the output itself? Not where memory is limited: what was fed does
+/// not count among the outputs. Nor twice: whoever writes to an output writes to that one alone.
+bool Frame::can_be_handed_on(int output, const Tensor& tensor) const {
+  const OutputSpec& spec = program_.outputs[static_cast<size_t>(output)];
+  if (spec.on_device || fixed_bytes(spec) >= 0 || claim_.is_limited()) return false;
+  if (!tensor.buffer || !tensor.is_dense()) return false;
+  const auto is_same = [&](const Tensor& other) { return other.data == tensor.data; };
+  if (std::ranges::any_of(outputs_, is_same)) return false;
+  for (size_t k = 0; k < program_.external_inputs.size(); ++k) {
+    const Tensor* const fed = input_.feeds[k];
+    if (fed && is_same(*fed) && fed->volume() == tensor.volume() && tensor.volume() > 0) return true;
+  }
+  return false;
+}
+
+/// Output k is in its place if a kernel stored it there, or is what was fed; whatever else it is (a view, a
+/// merge) is copied.
 Status Frame::finish_output(int output, int32_t slot) {
   const Tensor& tensor = slots_[static_cast<size_t>(slot)];
   const OutputSpec& spec = program_.outputs[static_cast<size_t>(output)];
@@ -269,6 +284,10 @@ Status Frame::finish_output(int output, int32_t slot) {
   if (place.data && place.data == tensor.data && tensor.is_dense() && place.volume() == tensor.volume()) {
     // The sink looks at the extents again: a reshape may lie between.
     if (std::equal(tensor.extents, tensor.extents + tensor.ndim, place.extents)) return {};
+  }
+  if (!place.data && can_be_handed_on(output, tensor)) {
+    sink_->hand_on(output, input_.slot, place = tensor);
+    return {};
   }
   std::span<const int64_t> extents{tensor.extents, static_cast<size_t>(tensor.ndim)};
   GALATEA_ASSIGN(int64_t bytes, dense_bytes(tensor.dtype, extents));

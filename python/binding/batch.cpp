@@ -17,20 +17,26 @@ constexpr const char* kVersionedCapsule = "dltensor_versioned";
 /// A tensor for Python's buffer protocol. It owns a DLPack tensor, which keeps the batch's memory.
 class Tensor {
  public:
-  explicit Tensor(galatea_dl_managed_tensor* managed) : managed_(managed), generation_(fork_generation()) {
+  /// `num_in_a_row`: that many such tensors, one behind the other, as one with an axis more; 0: the tensor.
+  explicit Tensor(galatea_dl_managed_tensor* managed, int32_t num_in_a_row = 0)
+      : managed_(managed), generation_(fork_generation()) {
     const galatea_dl_tensor& tensor = managed_->dl_tensor;
     const auto item = static_cast<Py_ssize_t>(tensor.dtype.bits / 8);
+    const int32_t more = num_in_a_row > 0 ? 1 : 0;
+    ndim_ = tensor.ndim + more;
     size_ = item;
-    for (int32_t axis = 0; axis < tensor.ndim; ++axis) {
-      extents_.at(static_cast<size_t>(axis)) = static_cast<Py_ssize_t>(tensor.shape[axis]);
-      size_ *= static_cast<Py_ssize_t>(tensor.shape[axis]);
-    }
     Py_ssize_t stride = item;
     for (int32_t axis = tensor.ndim - 1; axis >= 0; --axis) {
-      const auto at = static_cast<size_t>(axis);
+      const auto at = static_cast<size_t>(axis + more);
+      extents_.at(at) = static_cast<Py_ssize_t>(tensor.shape[axis]);
       strides_.at(at) = tensor.strides ? static_cast<Py_ssize_t>(tensor.strides[axis]) * item : stride;
       stride *= extents_.at(at);
+      size_ *= extents_.at(at);
     }
+    if (more == 0) return;
+    extents_.front() = num_in_a_row;
+    strides_.front() = size_;
+    size_ *= num_in_a_row;
   }
   Tensor(const Tensor&) = delete;
   Tensor& operator=(const Tensor&) = delete;
@@ -46,7 +52,7 @@ class Tensor {
     view->readonly = 0;
     view->itemsize = tensor.dtype.bits / 8;
     view->format = (flags & PyBUF_FORMAT) == PyBUF_FORMAT ? const_cast<char*>(format()) : nullptr;
-    view->ndim = tensor.ndim;
+    view->ndim = ndim_;
     view->shape = extents_.data();
     view->strides = strides_.data();
     view->suboffsets = nullptr;
@@ -67,6 +73,7 @@ class Tensor {
 
   galatea_dl_managed_tensor* managed_;
   unsigned generation_;
+  int32_t ndim_ = 0;
   Py_ssize_t size_ = 0;
   std::array<Py_ssize_t, GALATEA_MAX_RANK + 1> extents_{}, strides_{};
 };
@@ -124,6 +131,32 @@ nb::object buffer(const Batch& self, int32_t output, int32_t sample) {
   return nb::cast(new Tensor(managed), nb::rv_policy::take_ownership);
 }
 
+/// All samples as one array, where they have equal extents and lie one behind the other on the host; else None.
+nb::object buffer_of_row(const Batch& self, int32_t output) {
+  const auto batch = self.get();
+  const int32_t count = galatea_batch_num_samples(batch.get());
+  galatea_tensor first;
+  check(galatea_batch_tensor_borrow(batch.get(), output, 0, &first));
+  if (galatea_batch_output_device(batch.get(), output) >= 0) return nb::none();
+  int64_t bytes = galatea_dtype_size(first.dtype);
+  for (int32_t axis = first.ndim - 1; axis >= 0; --axis) {
+    if (first.extents[axis] != 1 && first.strides[axis] * galatea_dtype_size(first.dtype) != bytes)
+      return nb::none();
+    bytes *= first.extents[axis];
+  }
+  for (int32_t sample = 1; sample < count; ++sample) {
+    galatea_tensor tensor;
+    check(galatea_batch_tensor_borrow(batch.get(), output, sample, &tensor));
+    if (tensor.data != static_cast<char*>(first.data) + sample * bytes ||
+        !std::equal(first.extents, first.extents + first.ndim, tensor.extents) ||
+        !std::equal(first.strides, first.strides + first.ndim, tensor.strides))
+      return nb::none();
+  }
+  galatea_dl_managed_tensor* managed = nullptr;
+  check(galatea_batch_dlpack_take(batch.get(), output, 0, &managed));
+  return nb::cast(new Tensor(managed, count), nb::rv_policy::take_ownership);
+}
+
 /// (element type, extents, layout, device type, device, address) of a sample, or of a whole dense output.
 nb::tuple describe(const Batch& self, int32_t output, int32_t sample) {
   const auto batch = self.get();
@@ -169,6 +202,14 @@ void bind_batch(nb::module_& module) {
            [](const Batch& self, int32_t sample) {
              return std::string(galatea_batch_sample_name_borrow(self.get().get(), sample));
            })
+      .def_prop_ro("output_names",
+                   [](const Batch& self) {
+                     const auto batch = self.get();
+                     nb::list names;
+                     for (int32_t output = 0; output < galatea_batch_num_outputs(batch.get()); ++output)
+                       names.append(galatea_batch_output_name_borrow(batch.get(), output));
+                     return nb::tuple(names);
+                   })
       .def("is_dense", [](const Batch& self,
                           int32_t output) { return galatea_batch_is_dense(self.get().get(), output) != 0; })
       .def("output_device",
@@ -177,6 +218,7 @@ void bind_batch(nb::module_& module) {
            })
       .def("describe", &describe, nb::arg("output"), nb::arg("sample"))
       .def("buffer", &buffer, nb::arg("output"), nb::arg("sample"))
+      .def("buffer_of_row", &buffer_of_row, nb::arg("output"))
       .def("dlpack", &dlpack, nb::arg("output"), nb::arg("sample"), nb::arg("stream") = nb::none(),
            nb::arg("versioned") = false, nb::arg("read_only") = false)
       .def(

@@ -1,4 +1,5 @@
-// Sessions: waiting for batches so that Ctrl-C gets through, feeding, and Python callables that are pulled.
+// Sessions: waiting for batches so that Ctrl-C gets through, feeding by copy or loan, and Python callables that
+// are pulled.
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
@@ -111,6 +112,52 @@ Arrays arrays_of(nb::handle object, const std::optional<std::string>& layout) {
   return out;
 }
 
+// ------------------------------------------------------------------------------------------------ lending
+
+/// Arrays that the library reads where they lie. It gives them back on any thread, with locks of its own held
+/// that a thread with the GIL may wait for: they are put down here, and let go of at the session's next call.
+class Loans {
+ public:
+  /// What one feed lent: the context of its release.
+  struct Loan {
+    std::shared_ptr<Loans> loans;
+    Arrays arrays;
+  };
+  static void give_back(void* context) {
+    auto* const loan = static_cast<Loan*>(context);
+    const std::shared_ptr<Loans> loans = loan->loans;
+    const std::lock_guard lock(loans->mutex_);
+    if (!loans->is_closed_)
+      loans->returned_.emplace_back(loan);
+    else  // by a batch that outlived its session; where too many calls wait already, the arrays stay
+      Py_AddPendingCall(
+          [](void* late) {
+            delete static_cast<Loan*>(late);
+            return 0;
+          },
+          loan);
+  }
+  /// Needs the GIL.
+  void let_go() {
+    std::vector<std::unique_ptr<Loan>> gone;
+    const std::lock_guard lock(mutex_);
+    gone.swap(returned_);
+  }
+  /// The session has ended. Needs the GIL.
+  void close() {
+    {
+      const std::lock_guard lock(mutex_);
+      is_closed_ = true;
+    }
+    let_go();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<Loan>> returned_;
+  bool is_closed_ = false;
+};
+
 // ------------------------------------------------------------------------------------------------ pulling
 
 /// A Python callable that makes the samples of an input. The library owns it, and ends it with the session.
@@ -198,6 +245,7 @@ class Session {
     if (!session_.is_ours()) return static_cast<void>(session_.release());
     galatea_session_cancel(session_.get());
     if (t_is_pulling) {
+      loans_->close();
       // It would wait for this thread. Others may still be waiting in the session.
       std::thread([locks = locks_, handle = session_.release()] {
         const std::lock_guard feed_lock(locks->feed);
@@ -206,14 +254,18 @@ class Session {
       }).detach();
       return;
     }
-    // Another thread may be waiting in there; it leaves within a slice.
-    const Released released;
-    const std::lock_guard feed_lock(locks_->feed);
-    const std::lock_guard lock(locks_->take);
-    galatea_session_destroy(session_.release());
+    {
+      // Another thread may be waiting in there; it leaves within a slice.
+      const Released released;
+      const std::lock_guard feed_lock(locks_->feed);
+      const std::lock_guard lock(locks_->take);
+      galatea_session_destroy(session_.release());
+    }
+    loans_->close();
   }
 
   nb::object next(int64_t timeout_ms) {
+    loans_->let_go();
     return waited(
         timeout_ms,
         [&](int64_t slice) -> std::pair<galatea_error*, nb::object> {
@@ -226,30 +278,39 @@ class Session {
         GALATEA_CODE_TIMEOUT);
   }
 
+  /// `lends`: the arrays are read where they lie, and nobody changes them as long as they live.
   void feed(const std::string& input, nb::handle samples, const std::optional<std::vector<int64_t>>& ids,
-            int64_t timeout_ms, const std::optional<std::string>& layout) {
-    const Arrays given = arrays_of(samples, layout);
-    if (ids && ids->size() != given.tensors.size())
-      throw nb::value_error((std::to_string(given.tensors.size()) + " samples have " +
-                             std::to_string(ids->size()) + " ids; give one for each")
+            int64_t timeout_ms, const std::optional<std::string>& layout, bool lends) {
+    loans_->let_go();
+    auto loan = std::make_unique<Loans::Loan>(loans_, arrays_of(samples, layout));
+    const std::vector<galatea_tensor>& tensors = loan->arrays.tensors;
+    if (ids && ids->size() != tensors.size())
+      throw nb::value_error((std::to_string(tensors.size()) + " samples have " + std::to_string(ids->size()) +
+                             " ids; give one for each")
                                 .c_str());
-    const auto count = static_cast<int32_t>(given.tensors.size());
+    const auto count = static_cast<int32_t>(tensors.size());
     const int64_t* const numbers = ids ? ids->data() : nullptr;
-    if (timeout_ms == 0) {
-      check(call(locks_->feed, [&](galatea_session* session) {
-        return galatea_session_feed(session, input.c_str(), given.tensors.data(), count, numbers);
-      }));
-      return;
-    }
+    void (*const release)(void*) = lends ? &Loans::give_back : nullptr;
+    const auto give = [&](galatea_session* session, std::optional<int64_t> patience_ms) {
+      galatea_error* error = nullptr;
+      if (patience_ms)
+        error = galatea_session_feed_within(session, *patience_ms, input.c_str(), tensors.data(), count,
+                                            numbers, release, loan.get());
+      else if (lends)
+        error = galatea_session_feed_borrowed(session, input.c_str(), tensors.data(), count, numbers, release,
+                                              loan.get());
+      else
+        error = galatea_session_feed(session, input.c_str(), tensors.data(), count, numbers);
+      // From here on it is let go of by its release, which may have been called already.
+      if (lends && !error) static_cast<void>(loan.release());
+      return error;
+    };
+    if (timeout_ms == 0)
+      return check(call(locks_->feed, [&](galatea_session* session) { return give(session, std::nullopt); }));
     waited(
         timeout_ms,
         [&](int64_t slice) -> std::pair<galatea_error*, nb::object> {
-          return {call(locks_->feed,
-                       [&](galatea_session* session) {
-                         return galatea_session_feed_within(session, slice, input.c_str(),
-                                                            given.tensors.data(), count, numbers, nullptr,
-                                                            nullptr);
-                       }),
+          return {call(locks_->feed, [&](galatea_session* session) { return give(session, slice); }),
                   nb::none()};
         },
         GALATEA_CODE_QUEUE_FULL);
@@ -371,6 +432,7 @@ class Session {
     std::mutex take, feed;
   };
   const std::shared_ptr<Locks> locks_ = std::make_shared<Locks>();
+  const std::shared_ptr<Loans> loans_ = std::make_shared<Loans>();
   std::vector<Pulled*> pulled_;  ///< the library's, while the session is open
 };
 
@@ -415,7 +477,7 @@ void bind_session(nb::module_& module) {
            nb::arg("device_graphs") = true, nb::arg("state") = nb::none(), nb::arg("wait_for_feed") = false)
       .def("next", &Session::next, nb::arg("timeout_ms") = -1)
       .def("feed", &Session::feed, nb::arg("input"), nb::arg("arrays"), nb::arg("ids") = nb::none(),
-           nb::arg("timeout_ms") = 0, nb::arg("layout") = nb::none())
+           nb::arg("timeout_ms") = 0, nb::arg("layout") = nb::none(), nb::arg("lends") = false)
       .def("end_of_feed", &Session::end_of_feed)
       .def("pull_input", &Session::pull_input, nb::arg("name"), nb::arg("callable"),
            nb::arg("per_batch") = true, nb::arg("layout") = nb::none())

@@ -240,6 +240,16 @@ class Output(_Tensor):
                 "reader pad_last_batch=True"
             )
 
+    def in_a_row(self) -> np.ndarray | None:
+        """One array of all samples without a copy, on the host; None where they do not lie in a row.
+
+        Samples of a ragged output may: those that a pipeline hands on as they were fed.
+        """
+        if self.is_dense or self._is_filled():
+            return self._array() if self.is_dense else None
+        row = self._batch._handle.buffer_of_row(self._output)
+        return None if row is None else np.asarray(row)
+
     def numpy(self):
         """One array, or a list of arrays where the output is ragged."""
         return self._array() if self.is_dense else [sample.numpy() for sample in self]

@@ -200,8 +200,8 @@ class Loader:
             outputs = self.ports["outputs"]
             if outputs is None:
                 raise RuntimeError(
-                    "the outputs are not known before every input was fed once, since the pipeline "
-                    "does not say the types of its inputs"
+                    "the outputs are not known before the first batch, since the pipeline does not "
+                    "say the types of its inputs"
                 )
             self._names = tuple(port["name"] for port in outputs)
         return self._names
@@ -234,6 +234,8 @@ class Loader:
     def _new_session(self):
         if self._is_closed:
             raise ValueError("the loader was closed; make another one")
+        for source in self._sources.values():
+            source.start()
         try:
             session = _c.Session(
                 self._program,
@@ -289,7 +291,9 @@ class Loader:
                     continue
                 size = self._batch_size
             self._delivered = handle.num_samples
-            return Batch(handle, self._names or self.output_names, size)
+            if self._names is None:
+                self._names = handle.output_names
+            return Batch(handle, self._names, size)
 
     def _next(self):
         """What an iterator gives, None at the end; loaders of frameworks make tensors of it."""

@@ -44,8 +44,9 @@ _TEXT_OPTIONS = (
     "output_layout",
 )
 _LOADER_OPTIONS = ("device", "device_id", "backend", "limits", "input_types", "policies")
+_SOURCE_OPTIONS = ("py_num_workers", "py_start_method")  # of sources with parallel=True
 _OWN_OPTIONS = ("enable_conditionals", "name")
-OPTIONS = (*_TEXT_OPTIONS, *_LOADER_OPTIONS, *_OWN_OPTIONS)
+OPTIONS = (*_TEXT_OPTIONS, *_LOADER_OPTIONS, *_SOURCE_OPTIONS, *_OWN_OPTIONS)
 
 
 def _check_option(name: str, what: str) -> None:

@@ -15,12 +15,13 @@ from __future__ import annotations
 import functools
 import inspect
 import operator
+import sys
 from dataclasses import dataclass
 from typing import Any, Callable
 
 from galatea.errors import where_is
 
-__all__ = ["BatchInfo", "SampleInfo", "Driver", "drivers"]
+__all__ = ["BatchInfo", "SampleInfo", "Driver", "drivers", "nobody_else_has"]
 
 
 @dataclass
@@ -104,6 +105,31 @@ def kind_of(source: Any, cycle: Any = None) -> str:
         )
     takes_argument(source)
     return CALLABLE
+
+
+# Whose arrays they are.
+
+_LENT_FROM = 16 << 10  # bytes of an array: smaller ones are copied as quickly as they are lent
+
+
+def _references(box: list) -> int:
+    return max([sys.getrefcount(one) for one in box])
+
+
+_ALONE = _references([object()])
+
+
+def nobody_else_has(box: list) -> bool:
+    """Whether numpy arrays in a list are referred to by that list alone, and their memory by them.
+
+    Such arrays cannot change any more. Views count as somebody's; small arrays, too, since nothing
+    is gained by not copying them.
+    """
+    return (
+        box[0].nbytes >= _LENT_FROM
+        and _references(box) == _ALONE
+        and all([array.flags.owndata for array in box])
+    )
 
 
 class _Items:
@@ -315,6 +341,11 @@ class _Input:
     def __init__(self, driver: Driver, name: str):
         self.driver = driver
         self.name = name
+
+    def start(self) -> None:
+        """Starts its workers, before the session has threads that a fork would not survive."""
+        if self.driver.parallel:
+            self.driver.pool.start()
 
     def attach(self, session: Any) -> None:
         """Has the session pull this input."""

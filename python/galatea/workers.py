@@ -28,6 +28,7 @@ from galatea import by_value
 __all__ = ["Pool", "WorkerError"]
 
 _ALIGNMENT = 64
+_READ_BEHIND = 64  # what kernels may read behind a sample (GALATEA_PADDING)
 _pools: "weakref.WeakSet[Pool]" = weakref.WeakSet()
 
 
@@ -101,6 +102,15 @@ def _take_apart(value: Any, arrays: list) -> Any:
     return len(arrays) - 1
 
 
+def _arrays(worker: "_Worker", slot: int, places: list) -> list:
+    """Arrays over what a worker wrote; the slot is free again when the last of them is gone."""
+    import numpy as np
+
+    memory = np.frombuffer(worker.maps[slot], np.uint8)
+    weakref.finalize(memory, worker.slots.append, slot).atexit = False
+    return [np.ndarray(place.shape, place.dtype, memory, place.offset) for place in places]
+
+
 def _put_together(value: Any, arrays: list) -> Any:
     if isinstance(value, (list, tuple)):
         return type(value)(_put_together(one, arrays) for one in value)
@@ -161,7 +171,7 @@ def _answer(channel: socket.socket, memory: _Memory, result: Any) -> None:
         begin = (end + _ALIGNMENT - 1) // _ALIGNMENT * _ALIGNMENT
         places.append(_Array(array.dtype.str, array.shape, begin))
         end = begin + array.nbytes
-    is_new = memory.fit(end)
+    is_new = memory.fit(end + _READ_BEHIND)
     for array, place in zip(arrays, places):
         to = np.ndarray(array.shape, array.dtype, memory.map, place.offset)
         to[...] = array
@@ -219,7 +229,7 @@ class _Worker:
         self.process.start()
         theirs.close()
         self.maps: dict[int, Any] = {}
-        self.slots: list[int] = []
+        self.slots: list[int] = []  # those whose memory nobody reads
         self.num_slots = 0
         self.waiting: collections.deque = collections.deque()  # slots, oldest first
 
@@ -349,7 +359,7 @@ class Pool:
             slot, to = worker.waiting.popleft()
             if descriptor is not None:
                 size = os.fstat(descriptor).st_size
-                worker.maps[slot] = mmap.mmap(descriptor, size, prot=mmap.PROT_READ)
+                worker.maps[slot] = mmap.mmap(descriptor, size)
                 os.close(descriptor)
             to.append(message)
         return answer[0]
@@ -357,30 +367,21 @@ class Pool:
     def receive(self, context: int) -> list:
         """The oldest batch that was scheduled: an item, or its samples in order.
 
-        Raises what the source raised, with the worker's traceback. Arrays are the caller's.
+        Raises what the source raised, with the worker's traceback. Arrays lie where the worker wrote
+        them; it writes there again when the last of them is gone.
         """
-        import numpy as np
-
         sent = self.tasks[context].popleft()
         answers = [self._await(worker, answer, context) for worker, _, answer in sent]
         items: list = []
         failure: BaseException | None = None
         for (worker, slot, _), message in zip(sent, answers):
-            if failure is None and message[0] == "stop":
-                failure = StopIteration()
-            elif failure is None and message[0] == "error":
-                failure = self._error(context, *message[1:])
-            elif failure is None:
-                _, form, places = message
-                arrays = []
-                for place in places:
-                    # Copied: the memory is the worker's again for the next task.
-                    memory = worker.maps.get(slot, b"")
-                    count = int(np.prod(place.shape, dtype=np.int64))
-                    flat = np.frombuffer(memory, place.dtype, count, place.offset)
-                    arrays.append(flat.reshape(place.shape).copy())
-                items += _put_together(form, arrays)
+            if failure is None and message[0] == "result":
+                items += _put_together(message[1], _arrays(worker, slot, message[2]))
+                continue
             worker.slots.append(slot)
+            if failure is None:
+                is_end = message[0] == "stop"
+                failure = StopIteration() if is_end else self._error(context, *message[1:])
         if failure is not None:
             raise failure
         return items

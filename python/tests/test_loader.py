@@ -269,7 +269,7 @@ def late():
     with galatea.Loader(text) as loader:
         assert [port["name"] for port in loader.ports["inputs"]] == ["x", "begin"]
         assert loader.ports["outputs"] is None
-        with pytest.raises(RuntimeError, match="every input was fed once"):
+        with pytest.raises(RuntimeError, match="before the first batch"):
             loader.output_names
         loader.feed("x", x)
         loader.feed("begin", np.array([4, 1]))

@@ -84,6 +84,72 @@ TEST(Borrow, IsReleasedOnceWhenNothingReadsItAnyMore) {
   for (Host& host : hosts) EXPECT_EQ(host.releases, 1);
 }
 
+constexpr const char* kHandedOn = R"(from nvidia.dali import pipeline_def, fn, types
+
+@pipeline_def(batch_size=3, num_threads=2)
+def fed():
+    x = fn.external_source(name="x", dtype=types.FLOAT, ndim=1)
+    twice = x * 2.0
+    return x, x, twice
+)";
+
+const char* bytes_of(const galatea_batch* batch, int32_t output, int32_t sample) {
+  galatea_tensor tensor;
+  EXPECT_OK(galatea_batch_tensor_borrow(batch, output, sample, &tensor));
+  return static_cast<const char*>(tensor.data);
+}
+
+TEST(Borrow, WhatAPipelineReturnsAsItIsIsTheHostsUntilTheBatchEnds) {
+  auto engine = make_engine();
+  auto program = compile(engine.get(), kHandedOn);
+  ASSERT_TRUE(program);
+  auto session = start(program.get());
+  alignas(256) float numbers[8] = {1, 2, 3, 4, 5, 6, 7, 8};
+  Host host;
+  ASSERT_OK(lend(session.get(), {tensor_of(numbers, 3), tensor_of(numbers + 3, 5)}, host));
+  auto batch = next(session.get());
+  ASSERT_TRUE(batch);
+  session.reset();
+  EXPECT_EQ(host.releases, 0);
+  EXPECT_STREQ(galatea_batch_output_name_borrow(batch.get(), 2), "twice");
+  EXPECT_STREQ(galatea_batch_output_name_borrow(batch.get(), 3), "");
+  EXPECT_EQ(bytes_of(batch.get(), 0, 1), reinterpret_cast<const char*>(numbers + 3));
+  // Whoever writes to one output writes to no other.
+  EXPECT_NE(bytes_of(batch.get(), 1, 1), reinterpret_cast<const char*>(numbers + 3));
+  numbers[3] = 50;
+  EXPECT_EQ(floats(batch.get(), 0, 1), (std::vector<float>{50, 5, 6, 7, 8}));
+  EXPECT_EQ(floats(batch.get(), 1, 1), (std::vector<float>{4, 5, 6, 7, 8}));
+  EXPECT_EQ(floats(batch.get(), 2, 1), (std::vector<float>{8, 10, 12, 14, 16}));
+  batch.reset();
+  EXPECT_EQ(host.releases, 1);
+}
+
+TEST(Borrow, CopiesThatAreHandedOnLieInARowAndAreTheBatchs) {
+  auto engine = make_engine();
+  auto program = compile(engine.get(), kHandedOn);
+  ASSERT_TRUE(program);
+  auto session = start(program.get());
+  std::vector<float> numbers(16);
+  std::vector<std::vector<float>> samples(3, numbers);
+  for (int value = 0; value < 5; ++value) {
+    // As soon as the call returns the host's memory is its own; batches that are held keep theirs.
+    for (auto& sample : samples) std::fill(sample.begin(), sample.end(), static_cast<float>(value));
+    ASSERT_OK(feed(session.get(), samples));
+  }
+  std::vector<Owned<galatea_batch>> held;
+  for (int value = 0; value < 5; ++value) {
+    held.push_back(next(session.get()));
+    ASSERT_TRUE(held.back());
+  }
+  for (int value = 0; value < 5; ++value) {
+    const galatea_batch* batch = held[static_cast<size_t>(value)].get();
+    for (int32_t k = 0; k < 3; ++k) {
+      EXPECT_EQ(floats(batch, 0, k), std::vector<float>(16, static_cast<float>(value)));
+      EXPECT_EQ(bytes_of(batch, 0, k), bytes_of(batch, 0, 0) + 64 * k);
+    }
+  }
+}
+
 /// A synchronous session reads in next(): what the host writes in between tells where that is. (A host that
 /// keeps to the contract never does.)
 class InPlace : public testing::TestWithParam<const char*> {

@@ -1,4 +1,4 @@
-"""NVIDIA DALI on the CPU: the same operators as in bench/benches/*.dali-dsl."""
+"""NVIDIA DALI on the CPU: the same operators as in bench/benches/*.dali-dsl. --form pytorch: by its iterator for PyTorch."""
 
 import measure
 import nvidia.dali as dali
@@ -117,6 +117,12 @@ def main():
         measure.compare(args, [images.at(i) for i in range(len(files))])
         return
     pipeline = train(args.bench, args.photos, **common)
+    if args.form == "pytorch":
+        from nvidia.dali.plugin.pytorch import DALIClassificationIterator, LastBatchPolicy
+
+        loader = DALIClassificationIterator(pipeline, reader_name="Reader", last_batch_policy=LastBatchPolicy.PARTIAL, auto_reset=True)
+        measure.report(lambda: sum(outputs[0]["data"].shape[0] for outputs in loader), args, {"nvidia-dali": dali.__version__})
+        return
     pipeline.build()
     # Its batches run over the end of an epoch: as many as hold at least one epoch.
     batches = -(-pipeline.epoch_size("Reader") // args.batch_size)

@@ -35,6 +35,7 @@ def arguments():
     parser.add_argument("--parameters", type=json.loads, default={})
     parser.add_argument("--against")
     parser.add_argument("--form", default="")
+    parser.add_argument("--workers", type=int, help="of torch's DataLoader (default: 0 for one thread, else as many as threads)")
     return parser.parse_args()
 
 

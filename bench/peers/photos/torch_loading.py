@@ -1,4 +1,4 @@
-"""Epochs by torch's DataLoader: in this process for one thread, in as many worker processes for more."""
+"""Epochs by torch's DataLoader: in this process for one thread, in as many worker processes for more; or in as many as --workers says."""
 
 import cv2
 import measure
@@ -15,7 +15,9 @@ def worker_init(_):
 def measure_folder(transform, load, args, versions):
     worker_init(0)
     dataset = torchvision.datasets.ImageFolder(args.photos, transform, loader=load)
-    workers = 0 if args.threads == 1 else args.threads
+    workers = args.workers
+    if workers is None:
+        workers = 0 if args.threads == 1 else args.threads
     loader = torch.utils.data.DataLoader(dataset, batch_size=args.batch_size, shuffle=args.bench != "imagenet-val", num_workers=workers,
                                          worker_init_fn=worker_init, persistent_workers=workers > 0,
                                          generator=torch.Generator().manual_seed(42))

@@ -18,7 +18,7 @@ from .debug_recorder import Again, DebugNode, DebugRecorder
 from .errors import NothingFedError
 from .external_source import Feed, each, samples_of
 from .pipeline import Pipeline
-from .tensors import TensorCPU, TensorListCPU
+from .tensors import TensorCPU, TensorListCPU, samples_in
 from .values import Values
 
 
@@ -124,7 +124,8 @@ class DebugPipeline(Pipeline):
         for name, (data, layout) in zip(feed.names, given):
             queue = self._fed.setdefault(name, collections.deque())
             self._queue(name, data, layout)
-            arrays, layout = queue.pop()
+            batch, layout = queue.pop()
+            arrays = batch if isinstance(batch, list) else samples_in(batch)
             self._recorder.have(
                 self._recorder.counted(len(arrays)), f"external_source {name!r} at {at}"
             )

@@ -13,7 +13,7 @@ from galatea.trace.expression import Call
 from . import types
 from .graph import Again, recording
 from .names import getter, missing
-from .tensors import TensorCPU, TensorGPU, TensorListCPU, array_of
+from .tensors import TensorCPU, TensorGPU, TensorListCPU, array_of, samples_in
 
 _ARGUMENTS = (
     "source num_outputs cycle layout dtype ndim name device cuda_stream use_copy_kernel batch "
@@ -29,8 +29,8 @@ def _array(value: Any) -> np.ndarray:
         raise RuntimeError(str(error)) from None
 
 
-def samples_of(data: Any, batch_size: int, layout: str | None) -> tuple[list, str | None]:
-    """The samples of what was fed, as numpy arrays, and their layout.
+def batch_of(data: Any, batch_size: int, layout: str | None) -> tuple[Any, str | None]:
+    """The samples of what was fed, and their layout: a list of numpy arrays, or one of them all.
 
     `data`: an array whose first axis counts samples, a list of arrays or tensors, or a tensor list.
     """
@@ -57,17 +57,18 @@ def samples_of(data: Any, batch_size: int, layout: str | None) -> tuple[list, st
         array = _array(data)
         if array.ndim == 0:
             raise IndexError("a batch needs an axis that counts samples; this array has none")
-        samples = [np.asarray(one, array.dtype) for one in array]
+        samples = array
     if len(samples) > batch_size:
         raise RuntimeError(
             f"{len(samples)} samples were given; the pipeline's batch size is {batch_size}"
         )
-    if not samples:
+    if len(samples) == 0:
         raise RuntimeError("an empty batch was given; a batch has at least one sample")
-    for place, one in enumerate(samples):
-        if one.ndim != samples[0].ndim:
+    ndim = samples[0].ndim
+    for place, one in enumerate(samples if isinstance(samples, list) else ()):
+        if one.ndim != ndim:
             raise RuntimeError(
-                f"sample {place} has {one.ndim} dimensions and the first {samples[0].ndim}; "
+                f"sample {place} has {one.ndim} dimensions and the first {ndim}; "
                 "samples of a batch have equally many"
             )
         if one.dtype != samples[0].dtype:
@@ -75,12 +76,17 @@ def samples_of(data: Any, batch_size: int, layout: str | None) -> tuple[list, st
                 f"sample {place} is {one.dtype} and the first {samples[0].dtype}; samples of a "
                 "batch have one element type"
             )
-    if given and len(given) != samples[0].ndim:
+    if given and len(given) != ndim:
         raise RuntimeError(
-            f"the layout {given!r} has {len(given)} letters; the samples have "
-            f"{samples[0].ndim} dimensions"
+            f"the layout {given!r} has {len(given)} letters; the samples have {ndim} dimensions"
         )
     return samples, layout
+
+
+def samples_of(data: Any, batch_size: int, layout: str | None) -> tuple[list, str | None]:
+    """The same with a list in either case."""
+    batch, layout = batch_of(data, batch_size, layout)
+    return batch if isinstance(batch, list) else samples_in(batch), layout
 
 
 class Feed:

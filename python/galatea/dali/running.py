@@ -13,19 +13,19 @@ import numpy as np
 
 from galatea import Batch, GalateaError, _c
 from galatea.engine import default_engine, flush_log
-from galatea.sources import Driver
+from galatea.sources import Driver, nobody_else_has
 from galatea.trace.errors import TraceError
 from galatea.trace.node import Node as DataNode
 
 from . import types
 from .errors import NothingFedError, raised
-from .external_source import Feed, samples_of
+from .external_source import Feed, batch_of
 from .saving import read_checkpoint
 from .staged import Staged
 from .state import State
 from .tensors import check_layout
 from .types import PipelineAPIType
-from .values import FullBatches, samples_of_parts, values_of_parts
+from .values import FullBatches, list_of_parts
 
 
 class Running(State):
@@ -225,12 +225,15 @@ class Running(State):
         copies: bool = True,
         declared: bool = False,
     ) -> None:
-        """Puts a batch in line. `declared`: the input's layout goes before that of the data."""
+        """Queues a batch for an input: (a list of arrays or one of all samples, layout).
+
+        `declared`: the input's layout goes before that of the data.
+        """
         feed = next((feed for feed in self._feeds if name in feed.names), None)
         wanted = feed.layouts.get(name) if feed is not None else None
         if declared and not layout:
             layout = wanted
-        samples, layout = samples_of(data, self._max_batch_size or 1, layout)
+        samples, layout = batch_of(data, self._max_batch_size or 1, layout)
         if wanted and layout and layout != wanted:
             raise RuntimeError(f"the input {name!r} has the layout {wanted!r}, the data {layout!r}")
         if wanted and not layout:
@@ -246,16 +249,23 @@ class Running(State):
                     f"the input {name!r} has {ndim} dimensions; the samples have {samples[0].ndim}"
                 )
         if copies:  # the caller may change its arrays as soon as this returns
-            samples = [np.array(one, order="C") for one in samples]
+            if isinstance(samples, list):
+                samples = [np.array(one, order="C") for one in samples]
+            else:
+                samples = np.array(samples, order="C")
         self._fed[name].append((samples, layout))
 
     def _hand_over(self) -> None:
         """Gives the session one batch of each input."""
+        feeds = {name: feed for feed in self._feeds for name in feed.names}
+        repeating = {
+            name
+            for name in self._inputs
+            if (feeds[name].repeat_last if name in feeds else self._repeats(name))
+        }
         for name in sorted(self._inputs):
             queue = self._fed[name]
-            feed = next((feed for feed in self._feeds if name in feed.names), None)
-            repeats = feed.repeat_last if feed is not None else self._repeats(name)
-            if not queue and repeats and name in self._last_fed:
+            if not queue and name in self._last_fed:
                 queue.append(self._last_fed[name])
             if not queue:
                 raise NothingFedError(
@@ -263,9 +273,18 @@ class Running(State):
                     "external_source a source"
                 )
         for name in sorted(self._inputs):
-            samples, layout = self._last_fed[name] = self._fed[name].popleft()
+            if name in repeating:
+                self._last_fed[name] = self._fed[name][0]
+            samples, layout = self._fed[name].popleft()
+            is_list = isinstance(samples, list)
+            box = samples if is_list else [samples]
+            del samples
+            # What nobody can change any more is read where it lies.
+            driver = feeds[name].driver if name in feeds else None
+            is_workers = driver is not None and driver.parallel
+            lends = name not in repeating and (is_workers or nobody_else_has(box))
             try:
-                self._session.feed(name, samples, None, 0, layout)
+                self._session.feed(name, box if is_list else box[0], None, 0, layout, lends)
             except GalateaError as error:
                 raise raised(error) from error
             finally:
@@ -307,10 +326,7 @@ class Running(State):
             raise StopIteration
         self.iter_setup()
         try:
-            for feed, outputs in given:
-                for name, data in zip(feed.names, outputs):
-                    if name in self._inputs:
-                        self._queue(name, data, copies=False, declared=True)  # the session copies
+            self._queue_given(given)
             if self._inputs:
                 self._hand_over()
         except NothingFedError:
@@ -319,6 +335,14 @@ class Running(State):
             if not self._to_consume:
                 raise
             self._failure = error  # told when the batches before it were taken
+
+    def _queue_given(self, given: list) -> None:
+        """Queues what sources gave, and takes it out of the list: nobody else shall have it."""
+        while given:
+            feed, outputs = given.pop(0)
+            for name, data in zip(feed.names, outputs):
+                if name in self._inputs:
+                    self._queue(name, data, copies=False, declared=True)  # copied or lent later
 
     def _schedule_one(self) -> None:
         if self._failure is not None:
@@ -438,10 +462,7 @@ class Running(State):
         else:
             parts = self._next_parts()
             self._delivered = self._state_before
-            names = samples_of_parts(parts).names
-            outputs = tuple(
-                values_of_parts(parts, number).tensors(names) for number in range(len(parts[0][0]))
-            )
+            outputs = tuple(list_of_parts(parts, number) for number in range(len(parts[0][0])))
         self._check_outputs(outputs)
         return outputs
 

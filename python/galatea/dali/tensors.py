@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+import math
+import weakref
+from typing import Any, Callable
 
 import numpy as np
 
@@ -35,6 +37,57 @@ def array_of(value: Any) -> np.ndarray:
     if array.dtype not in types._OF_NUMPY:
         raise TypeError(f"elements of type {array.dtype} are none of DALI's element types")
     return array
+
+
+_RECYCLED_FROM = 1 << 20  # bytes; the allocator of C keeps smaller pieces itself
+
+
+class _Memory:
+    """Memory for batches that are put together, used again when the arrays over it are gone.
+
+    Fresh pages cost more than the copy into them. At most two blocks are idle.
+    """
+
+    _MOST_IDLE = 2
+
+    def __init__(self) -> None:
+        self._idle: list[bytearray] = []
+
+    def take(self, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+        size = math.prod(shape) * dtype.itemsize
+        # A finalizer may run here, on this thread, and others may take: no lock, but single steps.
+        block = bytearray()
+        while self._idle and not size <= len(block) <= 2 * size:
+            try:
+                block = self._idle.pop()
+            except IndexError:
+                break
+        if not size <= len(block) <= 2 * size:
+            block = bytearray(size)
+        # Views of the array, and tensors over it, refer to this: it is no array's memory.
+        owner = np.frombuffer(block, np.uint8)
+        weakref.finalize(owner, self._give_back, block).atexit = False
+        return np.ndarray(shape, dtype, owner)
+
+    def _give_back(self, block: bytearray) -> None:
+        if len(self._idle) < self._MOST_IDLE:
+            self._idle.append(block)
+
+
+_memory = _Memory()
+
+
+def _joined(rows: list[np.ndarray]) -> np.ndarray:
+    """`np.concatenate(rows)`, in memory that is used again where it is large."""
+    shape = (sum(map(len, rows)), *rows[0].shape[1:])
+    if math.prod(shape) * rows[0].itemsize < _RECYCLED_FROM:
+        return np.concatenate(rows)
+    return np.concatenate(rows, out=_memory.take(shape, rows[0].dtype))
+
+
+def samples_in(array: np.ndarray) -> list[np.ndarray]:
+    """The samples along the first axis; numbers become arrays without dimensions."""
+    return list(array) if array.ndim > 1 else [array[k, ...] for k in range(len(array))]
 
 
 def check_layout(layout: str, ndim: int) -> None:
@@ -207,35 +260,52 @@ class TensorListCPU:
                 raise RuntimeError(
                     "a list of tensors needs an axis that counts them; this has none"
                 )
-            samples = list(dense)
-            samples = [np.asarray(one, dense.dtype) for one in samples]
+            samples = samples_in(dense)
         if samples:
             check_layout(layout or "", samples[0].ndim)
-        self._samples: list[np.ndarray] = samples
-        self._dense = dense
+        self._made: list[np.ndarray] | None = samples
+        self._rows = [] if dense is None else [dense]
         self._layout = layout or ""
         self._dtype = dense.dtype if dense is not None else None
-        self._names: list[str] = []
+        self._names: Callable[[], list[str]] = list
 
     @classmethod
     def _of(cls, samples, layout: str, dense=None, dtype=None, names=()) -> "TensorListCPU":
         made = cls.__new__(cls)
-        made._samples, made._layout, made._dense = samples, layout, dense
-        made._dtype, made._names = dtype, list(names)
+        made._made, made._layout, made._rows = samples, layout, [] if dense is None else [dense]
+        made._dtype, made._names = dtype, lambda: list(names)
         return made
+
+    @classmethod
+    def _of_rows(cls, rows, layout: str, names) -> "TensorListCPU":
+        """Of arrays of samples, one behind the other; `names` gives the samples' names when asked."""
+        made = cls.__new__(cls)
+        made._made, made._layout, made._rows = None, layout, rows
+        made._dtype, made._names = rows[0].dtype, names
+        return made
+
+    @property
+    def _samples(self) -> list[np.ndarray]:
+        if self._made is None:
+            self._made = [one for row in self._rows for one in samples_in(row)]
+        return self._made
+
+    @property
+    def _dense(self) -> np.ndarray | None:
+        return self._rows[0] if len(self._rows) == 1 else None
 
     @property
     def dtype(self) -> Any:
         """The element type."""
-        dtype = self._samples[0].dtype if self._samples else self._dtype
+        dtype = self._samples[0].dtype if len(self) else self._dtype
         return types.DALIDataType.NO_TYPE if dtype is None else types._OF_NUMPY[np.dtype(dtype)]
 
     def ndim(self) -> int:
         """Dimensions of a sample."""
-        return self._samples[0].ndim if self._samples else 0
+        return self._samples[0].ndim if len(self) else 0
 
     def __len__(self) -> int:
-        return len(self._samples)
+        return sum(map(len, self._rows)) if self._rows else len(self._samples)
 
     def shape(self) -> list[tuple[int, ...]]:
         """Extents of each sample."""
@@ -257,7 +327,8 @@ class TensorListCPU:
         place = int(index) + len(self) if index < 0 else int(index)
         if not 0 <= place < len(self):
             raise IndexError(f"there is no sample {index} in a list of {len(self)}")
-        name = self._names[place] if self._names else ""
+        names = self._names()
+        name = names[place] if names else ""
         return TensorCPU._of(self._samples[place], self._layout, name)
 
     def __iter__(self):
@@ -265,7 +336,9 @@ class TensorListCPU:
 
     def is_dense_tensor(self) -> bool:
         """Whether all samples have the same extents."""
-        return len({one.shape for one in self._samples}) <= 1
+        return (
+            len({one.shape[1:] for one in self._rows} or {one.shape for one in self._samples}) <= 1
+        )
 
     def _whole(self) -> np.ndarray:
         if not self.is_dense_tensor():
@@ -273,9 +346,11 @@ class TensorListCPU:
                 f"samples of extents {self.shape()} are no tensor: crop, resize or pad them to one "
                 "shape, or take them one by one"
             )
-        if self._dense is None:
-            self._dense = np.stack(self._samples) if self._samples else np.empty((0,), self._dtype)
-        return self._dense
+        if len(self._rows) != 1:
+            if not len(self):
+                return np.empty((0,), self._dtype)
+            self._rows = [_joined(self._rows or [one[None] for one in self._samples])]
+        return self._rows[0]
 
     def as_array(self) -> np.ndarray:
         """All samples as one array; RuntimeError where their extents differ."""
@@ -323,7 +398,7 @@ class TensorListCPU:
 
     def reset(self) -> None:
         """Drops all samples."""
-        self._samples, self._dense = [], None
+        self._made, self._rows = [], []
 
     def data_ptr(self) -> int:
         """The address of the first element of the dense list."""

@@ -129,6 +129,24 @@ def values_of_parts(parts: list, number: int) -> Values:
     return Values(arrays, layout, dense)
 
 
+def list_of_parts(parts: list, number: int) -> TensorListCPU:
+    """Output `number` of parts of batches, as DALI hands it out. Of samples that lie in rows nothing
+    is done for each of them.
+    """
+    output = parts[0][0][number]
+    if output.device != "cpu":
+        missing("tensors.TensorListGPU", "gpu")
+
+    def names() -> list[str]:
+        return samples_of_parts(parts).names
+
+    rows = [batch[number].in_a_row() for batch, _, _ in parts]
+    if any(row is None for row in rows):
+        return values_of_parts(parts, number).tensors(names())
+    cut = [row[begin:end] for row, (_, begin, end) in zip(rows, parts)]
+    return TensorListCPU._of_rows(cut, output.layout[1:], names)
+
+
 def merged(
     places: tuple[list[int], list[int]], values: tuple[Values, Values], count: int, where: str
 ) -> Values:
