@@ -102,6 +102,10 @@ class OpRun {
   std::vector<std::shared_ptr<op::Operator>> sources_;
 };
 
+/// Whether a message holds these words.
+inline bool says(const std::string& message, const char* part) {
+  return message.find(part) != std::string::npos;
+}
 /// |a - b| <= tolerance, element by element, with equal extents.
 void expect_near(const Tensor& actual, const std::vector<double>& expected, double tolerance);
 /// What kSaturate means, in double: half to even, clamp, NaN to 0.

@@ -13,8 +13,6 @@ using Numbers = std::vector<double>;
 using Extents = std::vector<int64_t>;
 using Ints = std::vector<int64_t>;
 
-bool says(const std::string& message, const char* part) { return message.find(part) != std::string::npos; }
-
 /// One channel's bytes through the table of its histogram, in float as OpenCV's equalizeHist has it.
 Numbers equalized(const Numbers& channel) {
   std::array<int, 256> counts{};

@@ -13,7 +13,7 @@ namespace {
 
 using Matrix = std::vector<double>;  // six elements, row by row
 
-constexpr int64_t kNearest = 0, kLinear = 1, kCubic = 2;
+constexpr int64_t kWarpNearest = 0, kWarpLinear = 1, kWarpCubic = 2;
 
 struct Warp {
   Matrix matrix;
@@ -81,7 +81,7 @@ Matrix turn(double degrees, double h, double w, double out_h, double out_w) {
 const Matrix kMixed = {0.8137, -0.4051, 5.2019, 0.5077, 1.1033, -3.7191};
 
 /// Places are f32: an error of some 1e-6 of a pixel shows in wide types.
-double tolerance(DType type) { return type == DType::kF32 ? 2e-3 : type == DType::kU8 ? 0.51 : 0.6; }
+double warp_tolerance(DType type) { return type == DType::kF32 ? 2e-3 : type == DType::kU8 ? 0.51 : 0.6; }
 
 TEST(WarpAffine, EveryTypeAndChannelCount) {
   for (DType type : {DType::kU8, DType::kI16, DType::kU16, DType::kI32, DType::kF32})
@@ -93,11 +93,11 @@ TEST(WarpAffine, EveryTypeAndChannelCount) {
                                .input(in)
                                .arg("matrix", kMixed)
                                .arg("fill_value", 9.0)
-                               .arg("interp_type", linear ? kLinear : kNearest)
+                               .arg("interp_type", linear ? kWarpLinear : kWarpNearest)
                                .result();
         ASSERT_EQ(out.extents, in.extents);
         ASSERT_EQ(out.dtype, type);
-        expect_near(out, reference(in, {kMixed, 9, linear}, 11, 17), linear ? tolerance(type) : 0);
+        expect_near(out, reference(in, {kMixed, 9, linear}, 11, 17), linear ? warp_tolerance(type) : 0);
       }
 }
 
@@ -109,7 +109,7 @@ TEST(WarpAffine, Cubic) {
           SCOPED_TRACE(std::string(short_name(type)) + " x " + std::to_string(channels) + ", a " +
                        std::to_string(a));
           const Tensor in = random_tensor(type, {11, 17, channels}, "HWC", 46);
-          OpRun run = OpRun("warp_affine").input(in).arg("matrix", kMixed).arg("interp_type", kCubic);
+          OpRun run = OpRun("warp_affine").input(in).arg("matrix", kMixed).arg("interp_type", kWarpCubic);
           if (a != -0.5) run.arg("cubic_a", a);
           Warp warp{kMixed, {}, true, a};
           if (filled) {
@@ -129,7 +129,7 @@ TEST(WarpAffine, Cubic) {
           expect_near(run.result(), wanted,
                       type == DType::kF32   ? 2e-2
                       : type == DType::kU16 ? 0.7
-                                            : tolerance(type));
+                                            : warp_tolerance(type));
         }
 }
 
@@ -141,7 +141,7 @@ TEST(WarpAffine, CubicPlacesFarAway) {
       return OpRun("warp_affine")
           .input(in)
           .arg("matrix", Matrix{1, 0, far, 0, 1, 0})
-          .arg("interp_type", kCubic);
+          .arg("interp_type", kWarpCubic);
     };
     if (std::abs(far) > 7) {
       for (double v : run().arg("fill_value", 77.0).result().numbers()) EXPECT_EQ(v, 77);
@@ -157,7 +157,7 @@ TEST(WarpAffine, CubicPlacesFarAway) {
 
 TEST(WarpAffine, AFillPerChannel) {
   for (const char* layout : {"HWC", "CHW"})
-    for (int64_t interp : {kNearest, kLinear, kCubic}) {
+    for (int64_t interp : {kWarpNearest, kWarpLinear, kWarpCubic}) {
       const bool planes = layout[0] == 'C';
       const Tensor hwc = random_tensor(DType::kU8, {9, 12, 3}, "HWC", 48);
       std::vector<double> numbers(hwc.size());
@@ -173,13 +173,13 @@ TEST(WarpAffine, AFillPerChannel) {
                              .arg("fill_value", fills)
                              .arg("interp_type", interp)
                              .result();
-      Warp warp{kMixed, {}, interp != kNearest, {}, {200, 20, 3}};
-      if (interp == kCubic) warp.cubic = -0.5;
+      Warp warp{kMixed, {}, interp != kWarpNearest, {}, {200, 20, 3}};
+      if (interp == kWarpCubic) warp.cubic = -0.5;
       std::vector<double> wanted = reference(hwc, warp, 9, 12);
       for (size_t p = 0; p < 108; ++p)
         for (size_t c = 0; c < 3; ++c)
           ASSERT_NEAR(out[planes ? c * 108 + p : p * 3 + c], std::clamp(wanted[p * 3 + c], 0.0, 255.0),
-                      interp == kNearest ? 0 : 0.51);
+                      interp == kWarpNearest ? 0 : 0.51);
     }
 }
 
@@ -212,7 +212,7 @@ TEST(WarpAffine, ExtentsOfZero) {
 TEST(WarpAffine, OfAnImageWithoutPixelsTheFillIsShown) {
   for (const auto& extents : {std::vector<int64_t>{0, 900, 3}, {900, 0, 3}, {0, 0, 3}}) {
     const Tensor in = tensor(DType::kU8, extents, std::vector<double>{}, "HWC");
-    for (int64_t interp : {kNearest, kLinear, kCubic}) {
+    for (int64_t interp : {kWarpNearest, kWarpLinear, kWarpCubic}) {
       auto run = [&] {
         return OpRun("warp_affine")
             .input(in)
@@ -228,7 +228,7 @@ TEST(WarpAffine, OfAnImageWithoutPixelsTheFillIsShown) {
 
 TEST(WarpAffine, TheIdentityIsExact) {
   for (DType type : {DType::kU8, DType::kI16, DType::kU16, DType::kF32})
-    for (int64_t interp : {kNearest, kLinear, kCubic}) {
+    for (int64_t interp : {kWarpNearest, kWarpLinear, kWarpCubic}) {
       const Tensor in = random_tensor(type, {9, 13, 3}, "HWC", 33);
       EXPECT_EQ(OpRun("warp_affine")
                     .input(in)
@@ -314,7 +314,7 @@ TEST(Rotate, TurnsAboutTheCentre) {
                              .arg("angle", scalar(DType::kF32, angle))
                              .arg("size", Matrix{11, 8})
                              .arg("fill_value", 5.0)
-                             .arg("interp_type", linear ? kLinear : kNearest)
+                             .arg("interp_type", linear ? kWarpLinear : kWarpNearest)
                              .result();
       ASSERT_EQ(out.extents, (std::vector<int64_t>{11, 8, 3}));
       expect_near(out, reference(in, {turn(angle, 9, 14, 11, 8), 5, linear}, 11, 8), linear ? 0.51 : 0);
@@ -323,7 +323,7 @@ TEST(Rotate, TurnsAboutTheCentre) {
 
 TEST(Rotate, RightAnglesPermutePixels) {
   for (auto [h, w] : {std::pair<int64_t, int64_t>{5, 8}, {7, 7}, {4, 6}, {1, 9}})
-    for (int64_t interp : {kNearest, kLinear}) {
+    for (int64_t interp : {kWarpNearest, kWarpLinear}) {
       const Tensor in = random_tensor(DType::kU8, {h, w, 1}, "HWC", 39);
       auto at = [&](int64_t y, int64_t x) { return in[static_cast<size_t>(y * w + x)]; };
       const Tensor left = OpRun("rotate").input(in).arg("angle", 90.0).arg("interp_type", interp).result();
@@ -467,7 +467,7 @@ TEST(Warp, BadArguments) {
       {rotate().arg("angle", nan).failure(), "the angle is"},
       {rotate().arg("angle", scalar(DType::kF32, nan)).failure(), "no angle"},
       {rotate().arg("angle", 1.0).arg("interp_type", int64_t{3}).failure(), "no other filter"},
-      {rotate().arg("angle", 1.0).arg("interp_type", kCubic).arg("cubic_a", -1.5).failure(),
+      {rotate().arg("angle", 1.0).arg("interp_type", kWarpCubic).arg("cubic_a", -1.5).failure(),
        "cubic_a is -1.5"},
       {rotate().arg("angle", 1.0).arg("cubic_a", nan).failure(), "cubic_a is nan"},
       {rotate().arg("angle", 1.0).arg("fill_value", Matrix{1, 2}).failure(), "2 values of fill_value for 3"},

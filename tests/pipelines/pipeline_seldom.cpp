@@ -7,7 +7,10 @@ namespace galatea::testing {
 
 PipelineGenerator::Call PipelineGenerator::seldom(const Image& image) {
   if (pixel_functions_ && chance(60)) return seldom_pixel(image);
-  switch (below(5)) {
+  switch (below(7)) {
+    case 5:
+    case 6:
+      return seldom_tensor(image);
     case 0:
       return seldom_resize(image);
     case 1:
@@ -148,6 +151,61 @@ PipelineGenerator::Call PipelineGenerator::seldom_view(const Image& image) {
                       whole(0, 255), image.dtype}
                   .text,
               out};
+    }
+  }
+}
+
+/// Tensors of one value, other types of the same bytes, sequences, points.
+PipelineGenerator::Call PipelineGenerator::seldom_tensor(const Image& image) {
+  const std::string& x = image.name;
+  const std::string found = fresh();
+  switch (below(7)) {
+    case 0:
+      return {Ordered{"fn.cast(fn.copy({}) + fn.ones_like({}) * {} - fn.zeros_like({}, dtype=types.FLOAT), "
+                      "dtype=types.{})",
+                      x, x, real(0, 64), x, image.dtype}
+                  .text,
+              image};
+    case 1:
+      return {Ordered{"fn.squeeze(fn.expand_dims({}, axes=[{}], new_axis_names=\"Q\"), axis_names=\"Q\")", x,
+                      below(4)}
+                  .text,
+              image};
+    case 2:
+      // There and back.
+      return {Ordered{"fn.reinterpret(fn.reinterpret({}, dtype=types.{}), dtype=types.{})", x,
+                      pick<std::string>({"UINT8", "INT8"}), image.dtype}
+                  .text,
+              image};
+    case 3:
+      return {Ordered{"fn.cast(math.max({}, fn.full_like({}, {})) * fn.full({}, shape=[1, 1]) + "
+                      "fn.ones(shape=[1]) * {} - fn.zeros(shape=[1, 1]), dtype=types.{})",
+                      x, x, real(0, 200), scalar(0.5, 2), real(0, 16), image.dtype}
+                  .text,
+              image};
+    case 4:
+      return {Ordered{"fn.element_extract(fn.sequence_rearrange(fn.stack({}, fn.flip({}), axis_name=\"F\"), "
+                      "new_order=[{}, {}, {}]), element_map=[{}])",
+                      x, x, whole(0, 1), whole(0, 1), whole(0, 1), whole(0, 2)}
+                  .text,
+              image};
+    case 5:
+      return {Ordered{"fn.cast(fn.coord_transform({}, M={}, T={}), dtype=types.{})", x,
+                      image.known && image.channels == 3 && chance(60)
+                          ? Ordered{"[{}, {}, {}, 0, 1, {}, {}, 0, 0.5]", real(-1, 1), real(-1, 1),
+                                    real(-1, 1), real(-1, 1), real(-1, 1)}
+                                .text
+                          : scalar(-1, 2),
+                      scalar(-8, 8), image.dtype}
+                  .text,
+              image};
+    default: {
+      const bool boxes = chance(50);
+      line(Ordered{"{} = fn.{}(fn.random.uniform(range=[{}, {}], shape=[{}]), {}=fn.random.coin_flip())",
+                   found, boxes ? "bb_flip" : "coord_flip", real(0, 0.2), real(0.3, 0.5), boxes ? 4 : 2,
+                   boxes ? "vertical" : "flip_y"}
+               .text);
+      return {Ordered{"fn.brightness({}, brightness={}[0] + {}[1])", x, found, found}.text, image};
     }
   }
 }

@@ -23,7 +23,6 @@ from .names import missing as _missing
 # What DALI has on every operator, and what has no meaning in a compiled pipeline.
 _COMMON = {"device", "name", "preserve", "bytes_per_sample_hint", "seed"}
 _DROPPED = {"preserve", "bytes_per_sample_hint", "minibatch_size"}
-_SAME = {"reinterpret": "reshape"}  # by another name, with the same arguments
 _DEVICES = (None, "cpu", "gpu", "mixed")
 _ENUMERATIONS: dict[str, Any] = {
     "dtype": _types.DALIDataType,
@@ -97,7 +96,6 @@ def call(path: str, inputs: tuple, keywords: dict[str, Any], shown: str = "") ->
     from .pipeline import Pipeline
 
     shown = shown or f"fn.{path}"
-    path = _SAME.get(path, path)
     operator = _operators.find(path)
     known = _document()["functions"].get(path)
     if operator is None:
@@ -198,16 +196,6 @@ def _function(path: str) -> Callable:
     return function
 
 
-def copy(data: Any, **arguments: Any) -> Any:
-    """The same data: nodes never change, so that a copy is the node itself."""
-    known = _document()["functions"]["copy"]
-    for name in arguments:
-        if name not in (known or ()):
-            raise KeyError(f"fn.copy has no argument `{name}`")
-    given = _input_of(data, "copy", 0)
-    return given if isinstance(given, (_Node, list)) else _types.node_of(given)
-
-
 def _add(path: str, function: Any) -> None:
     module: Any = sys.modules[__name__]
     full = __name__
@@ -227,7 +215,6 @@ def _setup() -> None:
     from .external_source import external_source
 
     written = {
-        "copy": copy,
         "external_source": external_source,
         "python_function": functions.python_function,
         "dl_tensor_python_function": functions.dl_tensor_python_function,
