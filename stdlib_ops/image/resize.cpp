@@ -1,4 +1,5 @@
 // resize: images of another size, by size, by one side, by mode, of the whole image or a region.
+// resize_crop_mirror: a window of the resized image, which is not made whole, and mirrored.
 //
 // Comes in: an image; sizes as arguments. Goes out: the resampled image and, with save_attrs, the original
 // extents.
@@ -44,35 +45,36 @@ const char* argument_of(char axis) {
 }
 
 Status check_arguments(const TypeContext& ctx, const std::string& axes) {
+  const std::string& name = ctx.op().name;
   if (ctx.given("resize_z") && !axes.contains('D'))
-    return ctx.error("resize: the input has no axis D, of which resize_z speaks",
+    return ctx.error(name + ": the input has no axis D, of which resize_z speaks",
                      "leave resize_z out, or give data of layout DHWC", "resize_z");
   const bool xy = ctx.given("resize_x") || ctx.given("resize_y") || ctx.given("resize_z");
   const bool one_side = ctx.given("resize_shorter") || ctx.given("resize_longer");
   const int given = (ctx.given("size") ? 1 : 0) + (xy ? 1 : 0) + (ctx.given("resize_shorter") ? 1 : 0) +
                     (ctx.given("resize_longer") ? 1 : 0);
   if (given == 0)
-    return ctx.error("resize: no size",
+    return ctx.error(name + ": no size",
                      "give size=(h, w), resize_x and/or resize_y, resize_shorter or resize_longer");
   if (given > 1)
-    return ctx.error("resize: size, resize_x/resize_y, resize_shorter and resize_longer exclude each other",
+    return ctx.error(name + ": size, resize_x/resize_y, resize_shorter and resize_longer exclude each other",
                      "keep one of them");
   const std::string mode = ctx.text("mode");
   if (mode != "default" && mode != "stretch" && mode != "not_larger" && mode != "not_smaller")
-    return ctx.error(fmt::format("resize: unknown mode \"{}\"", mode),
+    return ctx.error(fmt::format("{}: unknown mode \"{}\"", name, mode),
                      "use \"default\", \"stretch\", \"not_larger\" or \"not_smaller\"", "mode");
   if (one_side && ctx.given("mode"))
-    return ctx.error("resize: mode has no meaning with resize_shorter or resize_longer", "leave mode out",
+    return ctx.error(name + ": mode has no meaning with resize_shorter or resize_longer", "leave mode out",
                      "mode");
   if (ctx.given("roi_start") != ctx.given("roi_end"))
-    return ctx.error("resize: roi_start and roi_end come together", {},
+    return ctx.error(name + ": roi_start and roi_end come together", {},
                      ctx.given("roi_start") ? "roi_start" : "roi_end");
-  for (const char* name : {"size", "max_size", "roi_start", "roi_end"})
-    GALATEA_TRY(check_length(ctx, name, static_cast<int>(axes.size())));
+  for (const char* list : {"size", "max_size", "roi_start", "roi_end"})
+    GALATEA_TRY(check_length(ctx, list, static_cast<int>(axes.size())));
   if (ctx.given("max_size"))
     for (double m : ctx.numbers("max_size"))
       if (!(m > 0))
-        return ctx.error(fmt::format("resize: max_size must be positive, not {}", m), {}, "max_size");
+        return ctx.error(fmt::format("{}: max_size must be positive, not {}", name, m), {}, "max_size");
   return {};
 }
 
@@ -96,7 +98,7 @@ Types resize_types(const TypeContext& ctx) {
   for (size_t a = 0; a < axes.size(); ++a)
     out.extents[static_cast<size_t>(out.layout.find(axes[a]))] = static_extent(ctx, axes, a);
   std::vector types{out};
-  if (ctx.flag("save_attrs"))
+  if (ctx.op().find_arg("save_attrs") != nullptr && ctx.flag("save_attrs"))
     types.push_back({.dtype = DType::kI32,
                      .ndim = 1,
                      .layout = {},
@@ -229,49 +231,98 @@ ResampleAxis resample_axis(RecipeBuilder& b, const Request& r, const Expr& fract
   return axis;
 }
 
-void define_resize(RecipeBuilder& b) {
-  const std::string axes = resized_axes(b);
-  std::vector<int> dims;
+std::vector<ResampleAxis> resized(RecipeBuilder& b, const std::string& axes) {
   std::vector<Request> requests;
-  for (size_t a = 0; a < axes.size(); ++a) {
-    dims.push_back(b.input_layout(0).find(axes[a]));
-    requests.push_back(request_of_axis(b, axes, a, dims[a]));
-  }
+  const auto dim_of = [&](size_t a) { return b.input_layout(0).find(axes[a]); };
+  for (size_t a = 0; a < axes.size(); ++a) requests.push_back(request_of_axis(b, axes, a, dim_of(a)));
   const auto sizes = fractional_sizes(b, requests, mode_of(b));
-  std::vector<ResampleAxis> resampled;
-  std::vector<Expr> originals;
-  for (size_t a = 0; a < axes.size(); ++a) {
-    resampled.push_back(resample_axis(b, requests[a], sizes[a], dims[a]));
-    originals.push_back(kernel::convert(b.full_extent(0, dims[a]), DType::kI32));
-  }
-  const size_t rows = axes.size() - 2;
-  b.output_stage(0, axes.starts_with('D') ? resample(b, resampled[rows], resampled[rows + 1], resampled[0])
-                                          : resample(b, resampled[rows], resampled[rows + 1]));
-  if (b.flag("save_attrs")) b.output_scalars(1, std::move(originals));
+  std::vector<ResampleAxis> out;
+  for (size_t a = 0; a < axes.size(); ++a) out.push_back(resample_axis(b, requests[a], sizes[a], dim_of(a)));
+  return out;
 }
 
-}  // namespace
+/// Output 0, along H and W, or D, H and W.
+void output_resized(RecipeBuilder& b, const std::vector<ResampleAxis>& axes) {
+  b.output_stage(0,
+                 axes.size() == 3 ? resample(b, axes[1], axes[2], axes[0]) : resample(b, axes[0], axes[1]));
+}
 
-Operator make_resize() {
-  Operator op;
-  op.name = "resize";
-  op.summary = "Resizes images.";
-  op.documentation =
-      "Output cell i of n samples the interval [lo, hi) of the image at lo + (i + 1/2) (hi - lo) / n, where "
-      "pixel k covers [k, k + 1). Filters (triangle, Catmull-Rom, Lanczos 3, Gaussian, nearest) widen with "
-      "the reduction where antialias is on; weights sum to 1; pixels past the edge repeat it; rows are "
-      "filtered first, then columns of the result, then slices of a volume. Extents round half away from "
-      "zero and are at least 1. Nearest neighbours are found in f32 as DALI finds them, rows by adding one "
-      "step after the other, so that masks and labels are equal to DALI's. A negative size or a reversed "
-      "region mirrors. mode: \"default\" keeps the aspect ratio where one extent is missing (of several "
-      "given, by the mean of their ratios), \"stretch\" keeps the extent, \"not_larger\" and \"not_smaller\" "
-      "keep the aspect ratio within or around the given extents.";
-  op.inputs = {{.name = "data",
-                .documentation = "image or volume",
-                .layouts = {"HWC", "CHW", "DHWC", "CDHW", "DCHW"},
-                .dtypes = {DType::kU8, DType::kI16, DType::kU16, DType::kF32}}};
-  op.min_inputs = op.max_inputs = 1;
-  op.args = {
+void define_resize(RecipeBuilder& b) {
+  const std::vector<ResampleAxis> axes = resized(b, resized_axes(b));
+  output_resized(b, axes);
+  if (!b.flag("save_attrs")) return;
+  std::vector<Expr> originals;
+  for (const ResampleAxis& axis : axes)
+    originals.push_back(kernel::convert(b.full_extent(0, axis.dim), DType::kI32));
+  b.output_scalars(1, std::move(originals));
+}
+
+// ---- resize_crop_mirror
+
+Types resize_crop_mirror_types(const TypeContext& ctx) {
+  GALATEA_ASSIGN(auto types, resize_types(ctx));
+  ir::Type& out = types[0];
+  const std::string axes = window_axes_of(out.layout);
+  std::vector<int64_t> extents;
+  for (const char letter : axes) extents.push_back(out.extents[static_cast<size_t>(out.layout.find(letter))]);
+  GALATEA_ASSIGN(const auto window, crop_types(ctx, axes, extents, true));
+  for (size_t n = 0; n < axes.size(); ++n)
+    out.extents[static_cast<size_t>(out.layout.find(axes[n]))] = window[n];
+  return types;
+}
+
+/// Bits of `mirror`, per axis.
+int64_t mirror_bit(char axis) { return axis == 'W' ? 1 : axis == 'H' ? 2 : 4; }
+
+/// The part of the interval that the cells [start, start + extent) sample, from its end where mirrored. Of
+/// numbers that DALI has in f32.
+void take_window(ResampleAxis& axis, const AxisRange& range) {
+  const Expr step = (axis.hi - axis.lo) / to_f64(max(axis.n, i64(1)));
+  const Expr lo = axis.lo;
+  axis.lo = rounded_to_f32(lo + to_f64(range.start) * step);
+  axis.hi = rounded_to_f32(lo + to_f64(range.start + range.extent) * step);
+  axis.n = range.extent;
+  axis.within = false;  // it may be larger than the resized image
+}
+
+void define_resize_crop_mirror(RecipeBuilder& b) {
+  const std::string axes = window_axes_of(b.input_layout(0)), sized = resized_axes(b);
+  std::vector<ResampleAxis> resampled = resized(b, sized);
+  if (sized.size() < axes.size()) {  // slices stay as they are, but for the window
+    const int depth = b.input_layout(0).find('D');
+    const Expr extent = b.full_extent(0, depth);
+    resampled.insert(resampled.begin(), {.dim = depth, .lo = f64(0), .hi = to_f64(extent), .n = extent});
+  }
+  if (b.given("crop") || b.given("crop_h") || b.given("crop_w") || b.given("crop_d")) {
+    std::vector<Expr> extents;
+    for (const ResampleAxis& axis : resampled) extents.push_back(axis.n);
+    const auto window = crop_window(b, axes, extents);
+    for (size_t n = 0; n < axes.size(); ++n) {
+      const int64_t known = b.output_type(0).extents[static_cast<size_t>(resampled[n].dim)];
+      take_window(resampled[n],
+                  {window[n].start, known >= 0 ? kernel::extent_constant(known) : window[n].extent});
+    }
+  }
+  const Expr mirror = b.arg("mirror", DType::kI64);
+  for (size_t n = 0; n < axes.size(); ++n) {
+    const Expr mirrored = not_equal(mirror & i64(mirror_bit(axes[n])), i64(0));
+    const Expr lo = resampled[n].lo;
+    resampled[n].lo = select(mirrored, resampled[n].hi, lo);
+    resampled[n].hi = select(mirrored, lo, resampled[n].hi);
+  }
+  output_resized(b, resampled);
+}
+
+std::vector<Port> resize_input() {
+  return {{.name = "data",
+           .documentation = "image or volume",
+           .layouts = {"HWC", "CHW", "DHWC", "CDHW", "DCHW"},
+           .dtypes = {DType::kU8, DType::kI16, DType::kU16, DType::kF32}}};
+}
+
+/// The arguments that say the size.
+std::vector<ArgSpec> size_args() {
+  return {
       {.name = "size",
        .kind = ArgKind::kFloatList,
        .per_sample = true,
@@ -327,17 +378,80 @@ Operator make_resize() {
        .kind = ArgKind::kBool,
        .default_value = false,
        .documentation = "Whether the region is a fraction of the input's extents."},
-      {.name = "save_attrs",
-       .kind = ArgKind::kBool,
-       .default_value = false,
-       .documentation = "Adds an output: the original extents, INT32 (H, W) or (D, H, W)."},
   };
+}
+
+Operator make_cropped(const std::string& name, bool antialias) {
+  Operator op;
+  op.name = name;
+  op.inputs = resize_input();
+  op.min_inputs = op.max_inputs = 1;
+  op.args = size_args();
+  append(op.args, filter_args());
+  for (ArgSpec& arg : op.args)
+    if (arg.name == "antialias") arg.default_value = antialias;
+  append(op.args, crop_args());
+  op.args.push_back({.name = "mirror",
+                     .kind = ArgKind::kInt,
+                     .default_value = int64_t{0},
+                     .per_sample = true,
+                     .documentation = "Bits: 1 reverses the columns, 2 the rows, 4 the slices."});
+  op.devices = {"cpu", "gpu"};
+  op.example = image_example(
+      "fn." + name + "(image, resize_shorter=72, crop=(64, 64), mirror=fn.random.coin_flip()), label");
+  op.type_rule = resize_crop_mirror_types;
+  op.define = define_resize_crop_mirror;
+  return op;
+}
+
+}  // namespace
+
+Operator make_resize() {
+  Operator op;
+  op.name = "resize";
+  op.summary = "Resizes images.";
+  op.documentation =
+      "Output cell i of n samples the interval [lo, hi) of the image at lo + (i + 1/2) (hi - lo) / n, where "
+      "pixel k covers [k, k + 1). Filters (triangle, Catmull-Rom, Lanczos 3, Gaussian, nearest) widen with "
+      "the reduction where antialias is on; weights sum to 1; pixels past the edge repeat it; rows are "
+      "filtered first, then columns of the result, then slices of a volume. Extents round half away from "
+      "zero and are at least 1. Nearest neighbours are found in f32 as DALI finds them, rows by adding one "
+      "step after the other, so that masks and labels are equal to DALI's. A negative size or a reversed "
+      "region mirrors. mode: \"default\" keeps the aspect ratio where one extent is missing (of several "
+      "given, by the mean of their ratios), \"stretch\" keeps the extent, \"not_larger\" and \"not_smaller\" "
+      "keep the aspect ratio within or around the given extents.";
+  op.inputs = resize_input();
+  op.min_inputs = op.max_inputs = 1;
+  op.args = size_args();
+  op.args.push_back({.name = "save_attrs",
+                     .kind = ArgKind::kBool,
+                     .default_value = false,
+                     .documentation = "Adds an output: the original extents, INT32 (H, W) or (D, H, W)."});
   append(op.args, filter_args());
   op.args.push_back(ignored("image_type", ArgKind::kImageType, ir::None{}, "Deprecated."));
   op.devices = {"cpu", "gpu"};
   op.example = image_example("fn.resize(image, size=[64, 96], interp_type=types.INTERP_CUBIC), label");
   op.type_rule = resize_types;
   op.define = define_resize;
+  return op;
+}
+
+Operator make_resize_crop_mirror() {
+  Operator op = make_cropped("resize_crop_mirror", true);
+  op.summary = "Resizes images, cuts a window out, and mirrors it.";
+  op.documentation =
+      "As fn.resize, fn.crop and fn.flip one after the other, but the window is resampled at once: its place "
+      "in the resized image, whose extents are whole, is a part of the region, and only that is read. The "
+      "window may be larger than the resized image: the edge of the input is repeated.";
+  return op;
+}
+
+Operator make_fast_resize_crop_mirror() {
+  Operator op = make_cropped("fast_resize_crop_mirror", false);
+  op.summary = "As fn.resize_crop_mirror, without antialiasing.";
+  op.documentation =
+      "DALI's older name of fn.resize_crop_mirror, whose antialias=False is the default here: pixels between "
+      "those that are hit are left out where the image becomes smaller.";
   return op;
 }
 

@@ -87,6 +87,15 @@ const std::vector<Call>& calls() {
        [](OpRun& r, const std::string&) {
          r.arg("size", Doubles{4, 4}).arg("save_attrs", true);
        }},
+      {"resize_crop_mirror", "",
+       [](OpRun& r, const std::string&) {
+         r.arg("size", Doubles{4, 11}).arg("crop", Doubles{3, 5}).arg("mirror", scalar(DType::kI32, 1));
+       }},
+      {"fast_resize_crop_mirror", "",
+       [](OpRun& r, const std::string&) {
+         r.arg("size", Doubles{5, 8}).arg("crop_h", 4.0).arg("crop_w", 9.0).arg("mirror", int64_t{3});
+       }},
+      {"grid_mask", "", [](OpRun& r, const std::string&) { r.arg("tile", int64_t{4}).arg("angle", 0.4); }},
       {"random_resized_crop", "",
        [](OpRun& r, const std::string&) {
          r.arg("size", Integers{4, 5});

@@ -349,6 +349,68 @@ TEST(RandomResizedCrop, IsAResampledWindow) {
             std::string::npos);
 }
 
+/// The window of the resized image, from the part of the input that it shows.
+TEST(ResizeCropMirror, ResamplesTheWindow) {
+  const Tensor in = random_tensor(DType::kF32, {31, 22, 3}, "HWC", 12);
+  constexpr int64_t kRows = 17, kColumns = 40;  // of the resized image
+  struct Window {
+    int64_t h, w, y, x;
+    double pos_y, pos_x;
+  };
+  // The last one is larger than the resized image.
+  const Window windows[] = {
+      {9, 16, 4, 12, 0.5, 0.5}, {8, 11, 0, 29, 0, 1}, {17, 40, 0, 0, 0.3, 0.7}, {21, 44, -2, -2, 0.5, 0.5}};
+  for (const Window& window : windows)
+    for (const int64_t mirror : {0, 1, 2, 3})
+      for (const bool antialias : {true, false}) {
+        const Tensor out = OpRun(antialias ? "resize_crop_mirror" : "fast_resize_crop_mirror")
+                               .input(in)
+                               .arg("size", std::vector<double>{kRows, kColumns})
+                               .arg("crop", std::vector<double>{static_cast<double>(window.h),
+                                                                static_cast<double>(window.w)})
+                               .arg("crop_pos_y", window.pos_y)
+                               .arg("crop_pos_x", window.pos_x)
+                               .arg("mirror", mirror)
+                               .result();
+        ASSERT_EQ(out.extents, (std::vector<int64_t>{window.h, window.w, 3}));
+        const auto weights = [&](int64_t extent, int64_t n, int64_t first, int64_t count, bool mirrored) {
+          const double step = static_cast<double>(extent) / static_cast<double>(n);
+          const double lo = static_cast<double>(first) * step, hi = static_cast<double>(first + count) * step;
+          return axis_weights(extent, mirrored ? hi : lo, mirrored ? lo : hi, count, kLinear, antialias);
+        };
+        expect_near(out,
+                    blended(in, weights(31, kRows, window.y, window.h, (mirror & 2) != 0),
+                            weights(22, kColumns, window.x, window.w, (mirror & 1) != 0)),
+                    0.02);
+      }
+}
+
+TEST(ResizeCropMirror, WithoutAWindowIsResizeAndFlip) {
+  const Tensor in = random_tensor(DType::kU8, {13, 9, 3}, "HWC", 12);
+  const Tensor whole = OpRun("resize").input(in).arg("resize_shorter", 12.5).result();
+  const Tensor same = OpRun("resize_crop_mirror").input(in).arg("resize_shorter", 12.5).result();
+  EXPECT_EQ(same.extents, whole.extents);
+  EXPECT_EQ(same.numbers(), whole.numbers());
+  // Of a volume the slices stay, or run backwards.
+  const Tensor volume = random_tensor(DType::kF32, {3, 5, 4, 2}, "DHWC", 4);
+  const Tensor sized = OpRun("resize").input(volume).arg("size", std::vector<double>{7, 6}).result();
+  const Tensor turned = OpRun("resize_crop_mirror")
+                            .input(volume)
+                            .arg("size", std::vector<double>{7, 6})
+                            .arg("mirror", scalar(DType::kI32, 4))
+                            .result();
+  ASSERT_EQ(turned.extents, sized.extents);
+  const size_t slice = sized.size() / 3;
+  for (size_t n = 0; n < sized.size(); ++n)
+    EXPECT_NEAR(turned[n], sized[(2 - n / slice) * slice + n % slice], 1e-3) << n;
+  EXPECT_TRUE(says(OpRun("resize_crop_mirror").input(in).arg("crop", std::vector<double>{3, 4}).failure(),
+                   "no size"));
+  EXPECT_TRUE(says(OpRun("resize_crop_mirror").input(in).arg("size", 8.0).arg("crop_w", 3.0).failure(),
+                   "come together"));
+  EXPECT_TRUE(says(OpRun("resize_crop_mirror").input(in).arg("size", 8.0).arg("crop_pos_x", 1.5).failure(),
+                   "crop_pos_x"));
+}
+
 /// Rows are made smaller; columns run backwards, are made larger, and keep the filter of an earlier step that
 /// made them smaller.
 TEST(ComposedResize, IntervalsAndTheWiderFilter) {

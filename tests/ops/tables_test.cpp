@@ -155,6 +155,83 @@ double draw(uint64_t key, uint64_t sample, uint64_t n) {
   return static_cast<double>(philox(key, n / 4, sample, static_cast<int>(n % 4)) >> 8) * 0x1p-24;
 }
 
+TEST(GaussianNoise, FollowsTheStreamOfDraws) {
+  const Tensor in = random_tensor(DType::kF32, {9, 7, 3}, "HWC", 74);
+  const Tensor out = OpRun("noise.gaussian")
+                         .input(in)
+                         .arg("mean", 3.0)
+                         .arg("stddev", scalar(DType::kF32, 2))
+                         .sample(12)
+                         .key(99)
+                         .result();
+  EXPECT_EQ(out.layout.str(), "HWC");
+  for (size_t n = 0; n < in.size(); ++n) {
+    const double radius = std::sqrt(-2 * std::log(1 - draw(99, 12, 2 * n)));
+    const double z = radius * std::cos(2 * M_PI * draw(99, 12, 2 * n + 1));
+    EXPECT_NEAR(out[n], in[n] + 3 + 2 * z, 1e-4) << n;
+  }
+}
+
+TEST(GaussianNoise, MomentsAndTypes) {
+  constexpr size_t kElements = 40000;
+  for (const DType type : {DType::kU8, DType::kI16, DType::kI64, DType::kF16, DType::kF32, DType::kF64}) {
+    const Tensor in = tensor(type, {200, 200}, Numbers(kElements, 100));
+    const Tensor out = OpRun("noise.gaussian").input(in).arg("mean", 5.0).arg("stddev", 10.0).result();
+    EXPECT_EQ(out.dtype, type);
+    double mean = 0, variance = 0;
+    for (const double v : out.numbers()) mean += v / kElements;
+    for (const double v : out.numbers()) variance += (v - mean) * (v - mean) / kElements;
+    // Five standard errors, and what rounding to integers adds to the variance.
+    EXPECT_NEAR(mean, 105, 5 * 10 / std::sqrt(kElements)) << short_name(type);
+    EXPECT_NEAR(variance, 100, 5 * 100 * std::sqrt(2.0 / kElements) + 1.0 / 12) << short_name(type);
+  }
+  const Tensor bytes = tensor(DType::kU8, {4}, {0, 1, 254, 255});
+  EXPECT_EQ(OpRun("noise.gaussian").input(bytes).arg("mean", 2.0).arg("stddev", 0.0).result().numbers(),
+            (Numbers{2, 3, 255, 255}));
+  EXPECT_TRUE(
+      says(OpRun("noise.gaussian").input(bytes).arg("stddev", -1.0).failure(), "must not be negative"));
+  EXPECT_TRUE(says(OpRun("noise.gaussian").input(bytes).arg("stddev", scalar(DType::kF32, -1)).failure(),
+                   "must not be negative"));
+}
+
+/// Places counted in double; the grid is such that none lies near an edge of a square.
+TEST(GridMask, CoversSquares) {
+  for (const DType type : {DType::kU8, DType::kI32, DType::kF16, DType::kF32})
+    for (const double angle : {0.0, 0.5, -1.2}) {
+      const Tensor in = tensor(type, {23, 31, 2}, Numbers(23 * 31 * 2, 7), "HWC");
+      const double tile = 10, ratio = 0.433, shift_x = 3.017, shift_y = -7.031;
+      const Tensor out = OpRun("grid_mask")
+                             .input(in)
+                             .arg("tile", scalar(DType::kI32, tile))
+                             .arg("ratio", ratio)
+                             .arg("angle", angle)
+                             .arg("shift_x", shift_x)
+                             .arg("shift_y", shift_y)
+                             .result();
+      int unclear = 0;
+      for (size_t n = 0; n < in.size(); ++n) {
+        const auto x = static_cast<double>(n / 2 % 31), y = static_cast<double>(n / 2 / 31);
+        const double u = (x * std::cos(angle) - y * std::sin(angle) - shift_x) / tile;
+        const double v = (x * std::sin(angle) + y * std::cos(angle) - shift_y) / tile;
+        const double a = u - std::floor(u), b = v - std::floor(v);
+        const auto near = [&](double f) { return std::min({f, 1 - f, std::abs(f - ratio)}) < 1e-5; };
+        if (near(a) || near(b)) {
+          ++unclear;
+          continue;
+        }
+        EXPECT_EQ(out[n], a < ratio && b < ratio ? 0 : 7) << x << ", " << y << ", " << angle;
+      }
+      EXPECT_EQ(unclear, 0);
+    }
+  const Tensor in = tensor(DType::kU8, {5, 4}, Numbers(20, 7), "HW");
+  EXPECT_EQ(OpRun("grid_mask").input(in).arg("ratio", 1.0).result().numbers(), Numbers(20, 0));
+  EXPECT_EQ(OpRun("grid_mask").input(in).arg("ratio", 0.0).result().numbers(), Numbers(20, 7));
+  EXPECT_TRUE(says(OpRun("grid_mask").input(in).arg("tile", int64_t{0}).failure(), "tile must be positive"));
+  EXPECT_TRUE(
+      says(OpRun("grid_mask").input(in).arg("tile", scalar(DType::kI32, -3)).failure(), "tile must be"));
+  EXPECT_TRUE(says(OpRun("grid_mask").input(in).arg("ratio", -0.5).failure(), "ratio must not be negative"));
+}
+
 TEST(SaltAndPepper, FollowsTheStreamOfDraws) {
   const float prob = 0.4F, share = 0.3F;
   for (bool per_channel : {false, true})

@@ -33,6 +33,9 @@ CALLS = {
     "flip (depthwise)": lambda x: fn.flip(x, depthwise=1),
     "resize": lambda x: fn.resize(x, size=(5, 4)),
     "resize (d, h, w)": lambda x: fn.resize(x, size=(2, 5, 4)),
+    "resize_crop_mirror": lambda x: fn.resize_crop_mirror(x, size=(5, 4), crop=(3, 4)),
+    "fast_resize_crop_mirror": lambda x: fn.fast_resize_crop_mirror(x, size=(5, 4), crop=(3, 4)),
+    "grid_mask": lambda x: fn.grid_mask(x, tile=3),
     "random_resized_crop": lambda x: fn.random_resized_crop(x, size=(5, 4)),
     "rotate": lambda x: fn.rotate(x, angle=30.0, fill_value=0),
     "warp_affine": lambda x: fn.warp_affine(x, matrix=[1, 0.1, 0, 0, 1, 0], fill_value=0),
@@ -40,6 +43,8 @@ CALLS = {
     "gaussian_blur": lambda x: fn.gaussian_blur(x, sigma=1.0),
     "laplacian": lambda x: fn.laplacian(x, window_size=3),
 }
+# Takes any layout for HWC, and corrupts memory.
+ONLY = {"grid_mask": ["HWC"]}
 
 
 def accepts(call, layout):
@@ -59,7 +64,7 @@ def accepts(call, layout):
 
 
 def main():
-    found = {name: [layout for layout in LAYOUTS if accepts(call, layout)] for name, call in CALLS.items()}
+    found = {name: [layout for layout in ONLY.get(name, LAYOUTS) if accepts(call, layout)] for name, call in CALLS.items()}
     path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "layouts.json")
     with open(path, "w", encoding="utf-8") as out:
         lines = [f"  {json.dumps(name)}: {json.dumps(layouts)}" for name, layouts in found.items()]

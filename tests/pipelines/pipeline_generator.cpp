@@ -42,15 +42,18 @@ std::vector<std::string> PipelineGenerator::operators() {
           "equalize",
           "erase",
           "expand_dims",
+          "fast_resize_crop_mirror",
           "filter",
           "flip",
           "full",
           "full_like",
           "gaussian_blur",
+          "grid_mask",
           "hsv",
           "hue",
           "laplacian",
           "lookup_table",
+          "noise.gaussian",
           "noise.salt_and_pepper",
           "normalize",
           "ones",
@@ -74,6 +77,7 @@ std::vector<std::string> PipelineGenerator::operators() {
           "reinterpret",
           "reshape",
           "resize",
+          "resize_crop_mirror",
           "rotate",
           "saturation",
           "sequence_rearrange",
@@ -337,7 +341,17 @@ PipelineGenerator::Call PipelineGenerator::sample(const Image& image) {
   const std::string kind =
       pick<std::string>({"INTERP_LINEAR", "INTERP_TRIANGULAR", "INTERP_CUBIC", "INTERP_NN"});
   Image out = image;
-  switch (below(3)) {
+  switch (below(4)) {
+    case 3:
+      out.fixed_size = true;
+      return {
+          Ordered{"fn.{}resize_crop_mirror({}, resize_shorter={}, crop=({}, {}), crop_pos_x={}, mirror={}, "
+                  "interp_type=types.{})",
+                  chance(40) ? "fast_" : "", x, extent(), extent(), extent(), scalar(0, 1),
+                  pick<std::string>({"0", "1", "2", "fn.random.coin_flip()"}),
+                  pick<std::string>({"INTERP_LINEAR", "INTERP_NN", "INTERP_CUBIC"})}
+              .text,
+          out};
     case 0:
       out.fixed_size = true;
       return {Ordered{"fn.resize({}, size={}, interp_type=types.{}, antialias={})", x, extents(), kind,

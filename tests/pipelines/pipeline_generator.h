@@ -101,6 +101,7 @@ class PipelineGenerator {
   Call seldom_batch(const Image& image);
   Call seldom_view(const Image& image);
   Call seldom_tensor(const Image& image);
+  Call seldom_mask(const Image& image);
   Call seldom_pixel(const Image& image);
 
   std::mt19937_64 shape_, numbers_;

@@ -7,10 +7,13 @@ namespace galatea::testing {
 
 PipelineGenerator::Call PipelineGenerator::seldom(const Image& image) {
   if (pixel_functions_ && chance(60)) return seldom_pixel(image);
-  switch (below(7)) {
+  switch (below(9)) {
     case 5:
     case 6:
+    case 7:
       return seldom_tensor(image);
+    case 8:
+      return seldom_mask(image);
     case 0:
       return seldom_resize(image);
     case 1:
@@ -199,14 +202,28 @@ PipelineGenerator::Call PipelineGenerator::seldom_tensor(const Image& image) {
                       scalar(-8, 8), image.dtype}
                   .text,
               image};
-    default: {
-      const bool boxes = chance(50);
-      line(Ordered{"{} = fn.{}(fn.random.uniform(range=[{}, {}], shape=[{}]), {}=fn.random.coin_flip())",
-                   found, boxes ? "bb_flip" : "coord_flip", real(0, 0.2), real(0.3, 0.5), boxes ? 4 : 2,
-                   boxes ? "vertical" : "flip_y"}
-               .text);
+    default:
+      line(
+          Ordered{"{} = fn.coord_flip(fn.bb_flip(fn.random.uniform(range=[{}, {}], shape=[4]), "
+                  "vertical=fn.random.coin_flip())[:2], flip_y=fn.random.coin_flip())",
+                  found, real(0, 0.2), real(0.3, 0.5)}
+              .text);
       return {Ordered{"fn.brightness({}, brightness={}[0] + {}[1])", x, found, found}.text, image};
-    }
+  }
+}
+
+/// What covers pixels, moves each of them, or adds noise.
+PipelineGenerator::Call PipelineGenerator::seldom_mask(const Image& image) {
+  const std::string& x = image.name;
+  switch (below(2)) {
+    case 0:
+      return {Ordered{"fn.grid_mask({}, tile={}, ratio={}, angle={}, shift_x={})", x, whole(3, 30),
+                      real(0, 1), scalar(-1, 1), real(-8, 8)}
+                  .text,
+              image};
+    default:
+      return {Ordered{"fn.noise.gaussian({}, mean={}, stddev={})", x, real(-8, 8), scalar(0, 16)}.text,
+              image};
   }
 }
 
