@@ -395,12 +395,14 @@ Value Evaluator::node_attribute(const Value& node, const std::string& name, Span
   Diagnostic diagnostic = diagnose(Message::kNoAttribute, name_span, {type_text(node), name});
   std::string base = text_before_dot(sources_, span, name_span);
   const op::Operator* op = registry_.find(name);
-  if (op && !op->internal)
-    diagnostic.help = fmt::format("operators are functions: `fn.{}({}, …)`", name, base.empty() ? "x" : base);
-  else if (in_pixel_function_ > 0 || pixel_)
-    diagnostic.help = did_you_mean(name, {"height", "width", "channels", "bilinear", "shape"});
-  else if (const Suggestion* known = find_suggestion(Place::kNodeMember, "", name))
+  const bool of_pixels = in_pixel_function_ > 0 || pixel_;
+  const Suggestion* known = of_pixels ? nullptr : find_suggestion(Place::kNodeMember, "", name);
+  if (known != nullptr)
     diagnostic.help = help_of(*known, base);
+  else if (op && !op->internal)
+    diagnostic.help = fmt::format("operators are functions: `fn.{}({}, …)`", name, base.empty() ? "x" : base);
+  else if (of_pixels)
+    diagnostic.help = did_you_mean(name, {"height", "width", "channels", "bilinear", "shape"});
   else
     diagnostic.help = did_you_mean(name, {"shape", "gpu", "cpu"});
   return report(std::move(diagnostic));
