@@ -96,6 +96,8 @@ const std::vector<Call>& calls() {
          r.arg("size", Doubles{5, 8}).arg("crop_h", 4.0).arg("crop_w", 9.0).arg("mirror", int64_t{3});
        }},
       {"grid_mask", "", [](OpRun& r, const std::string&) { r.arg("tile", int64_t{4}).arg("angle", 0.4); }},
+      {"sphere", "", [](OpRun& r, const std::string&) { r.arg("interp_type", int64_t{1}); }},
+      {"water", "", [](OpRun& r, const std::string&) { r.arg("mask", scalar(DType::kI32, 1)); }},
       {"random_resized_crop", "",
        [](OpRun& r, const std::string&) {
          r.arg("size", Integers{4, 5});

@@ -482,5 +482,83 @@ TEST(Warp, BadArguments) {
     EXPECT_NE(message.find(part), std::string::npos) << part << ": " << message;
 }
 
+// ---- sphere, water
+
+struct PlaceOf {
+  double x, y;
+};
+
+PlaceOf on_sphere(double x, double y, double columns, double rows) {
+  const double cx = columns / 2, cy = rows / 2, u = x + 0.5 - cx, v = y + 0.5 - cy;
+  const double factor = std::hypot(u, v) / std::max(1.0, std::trunc(std::max(cx, cy)));
+  return {cx + u * factor, cy + v * factor};
+}
+
+PlaceOf in_water(double x, double y, double, double) {
+  return {x + 3 * std::sin(0.4 * y + 0.3), y + 2.5 * std::cos(0.7 * x + 1)};
+}
+
+/// Against the formulas in double; nearest neighbours where the place does not lie at an edge of pixels.
+TEST(Displacement, LooksPixelsUpElsewhere) {
+  for (const DType type : {DType::kU8, DType::kI16, DType::kU16, DType::kF32})
+    for (const auto& [rows, columns] : {std::pair<int64_t, int64_t>{17, 23}, {24, 9}, {1, 6}, {1, 1}})
+      for (const bool linear : {false, true})
+        for (const bool sphere : {true, false}) {
+          const Tensor in = random_tensor(type, {rows, columns, 2}, "HWC", 31);
+          OpRun run = OpRun(sphere ? "sphere" : "water").input(in);
+          run.arg("interp_type", int64_t{linear ? 1 : 0}).arg("fill_value", 7.0);
+          if (!sphere)
+            run.arg("ampl_x", 3.0)
+                .arg("ampl_y", 2.5)
+                .arg("freq_x", 0.4)
+                .arg("freq_y", 0.7)
+                .arg("phase_x", 0.3)
+                .arg("phase_y", 1.0);
+          const Tensor out = run.result();
+          const auto pixel = [&](int64_t x, int64_t y, int64_t c) {
+            const bool inside = x >= 0 && x < columns && y >= 0 && y < rows;
+            return inside ? in[static_cast<size_t>((y * columns + x) * 2 + c)] : 7.0;
+          };
+          int compared = 0;
+          for (int64_t n = 0; n < rows * columns * 2; ++n) {
+            const int64_t c = n % 2, x = n / 2 % columns, y = n / 2 / columns;
+            const PlaceOf p =
+                (sphere ? on_sphere : in_water)(static_cast<double>(x), static_cast<double>(y),
+                                                static_cast<double>(columns), static_cast<double>(rows));
+            const double shift = linear ? 0.5 : 0;
+            const double left = std::floor(p.x - shift), top = std::floor(p.y - shift);
+            const double tx = p.x - shift - left, ty = p.y - shift - top;
+            const auto i = static_cast<int64_t>(left), j = static_cast<int64_t>(top);
+            double expected = pixel(i, j, c);
+            if (linear) {
+              expected = (expected * (1 - tx) + pixel(i + 1, j, c) * tx) * (1 - ty) +
+                         (pixel(i, j + 1, c) * (1 - tx) + pixel(i + 1, j + 1, c) * tx) * ty;
+            } else if (std::min({tx, 1 - tx, ty, 1 - ty}) < 1e-4) {
+              continue;
+            }
+            ++compared;
+            // Places in f32, of slopes up to 2000 a pixel.
+            EXPECT_NEAR(out[static_cast<size_t>(n)], expected,
+                        !linear               ? 0
+                        : type == DType::kF32 ? 0.1
+                                              : 0.6)
+                << short_name(type) << " " << x << ", " << y << (sphere ? " sphere" : " water");
+          }
+          EXPECT_GT(compared * 4, rows * columns);
+        }
+}
+
+TEST(Displacement, MaskAndBadArguments) {
+  const Tensor in = random_tensor(DType::kU8, {8, 9, 3}, "HWC", 31);
+  for (const char* name : {"sphere", "water"}) {
+    EXPECT_EQ(OpRun(name).input(in).arg("mask", scalar(DType::kI32, 0)).result().numbers(), in.numbers());
+    EXPECT_NE(OpRun(name).input(in).arg("mask", scalar(DType::kI32, 2)).result().numbers(), in.numbers());
+    EXPECT_TRUE(says(OpRun(name).input(in).arg("interp_type", int64_t{2}).failure(), "no other filter"));
+    EXPECT_TRUE(says(OpRun(name).input(in).arg("fill_value", HUGE_VAL).failure(), "fill_value is inf"));
+    EXPECT_EQ(OpRun(name).input(tensor(DType::kU8, {0, 5, 3}, {}, "HWC")).result().extents,
+              (std::vector<int64_t>{0, 5, 3}));
+  }
+}
+
 }  // namespace
 }  // namespace galatea::ops_test

@@ -1,4 +1,4 @@
-"""Cases of resize_crop_mirror, of grid_mask, and of noise.gaussian where nothing is drawn."""
+"""Cases of resize_crop_mirror, of grid_mask, sphere and water, and of noise.gaussian where nothing is drawn."""
 import numpy as np
 
 from recorder import Feed
@@ -73,6 +73,18 @@ def add_masks(group):
     group.refused("refused_grid_mask_tile", "fn.grid_mask(x, tile=0)", hwc())
 
 
+def add_displaced(group):
+    wave = "ampl_x=2.0, ampl_y=1.5, freq_x=0.4, freq_y=0.7, phase_x=0.3, phase_y=1.0"
+    linear = dict(tolerance=1, mean_tolerance=0.1, why="float32 places; DALI rounds ties away from zero")
+    for name, calls in (("sphere", ["", ", fill_value=7"]), ("water", ["", f", {wave}, fill_value=7"])):
+        for number, arguments in enumerate(calls):
+            group.case(f"{name}_{number}", f"fn.{name}(x{arguments})", hwc(970))
+            group.case(f"{name}_{number}_linear", f"fn.{name}(x{arguments}, interp_type=types.INTERP_LINEAR)", hwc(971), **linear)
+        group.case(f"{name}_float", f"fn.{name}(x, interp_type=types.INTERP_LINEAR)", hwc(972, "float32"), tolerance=2e-3,
+                   why="float32 places")
+        group.refused(f"refused_{name}_cubic", f"fn.{name}(x, interp_type=types.INTERP_CUBIC)", hwc())
+
+
 def add_noise(group):
     group.case("noise_gaussian_none", "fn.noise.gaussian(x, stddev=0.0)", hwc(963), expect=lambda x: x)
     group.case("noise_gaussian_shift", "fn.noise.gaussian(x, mean=20.25, stddev=0.0)", hwc(963),
@@ -84,4 +96,5 @@ def add_noise(group):
 def add(group):
     add_cropped(group)
     add_masks(group)
+    add_displaced(group)
     add_noise(group)

@@ -36,6 +36,8 @@ CALLS = {
     "resize_crop_mirror": lambda x: fn.resize_crop_mirror(x, size=(5, 4), crop=(3, 4)),
     "fast_resize_crop_mirror": lambda x: fn.fast_resize_crop_mirror(x, size=(5, 4), crop=(3, 4)),
     "grid_mask": lambda x: fn.grid_mask(x, tile=3),
+    "sphere": lambda x: fn.sphere(x),
+    "water": lambda x: fn.water(x),
     "random_resized_crop": lambda x: fn.random_resized_crop(x, size=(5, 4)),
     "rotate": lambda x: fn.rotate(x, angle=30.0, fill_value=0),
     "warp_affine": lambda x: fn.warp_affine(x, matrix=[1, 0.1, 0, 0, 1, 0], fill_value=0),

@@ -83,6 +83,7 @@ std::vector<std::string> PipelineGenerator::operators() {
           "sequence_rearrange",
           "shapes",
           "slice",
+          "sphere",
           "squeeze",
           "stack",
           "transforms.combine",
@@ -93,6 +94,7 @@ std::vector<std::string> PipelineGenerator::operators() {
           "transforms.translation",
           "transpose",
           "warp_affine",
+          "water",
           "zeros",
           "zeros_like"};
 }

@@ -215,7 +215,19 @@ PipelineGenerator::Call PipelineGenerator::seldom_tensor(const Image& image) {
 /// What covers pixels, moves each of them, or adds noise.
 PipelineGenerator::Call PipelineGenerator::seldom_mask(const Image& image) {
   const std::string& x = image.name;
-  switch (below(2)) {
+  switch (below(4)) {
+    case 1:
+      return {Ordered{"fn.sphere({}, fill_value={}, interp_type=types.{}, mask={})", x, real(0, 255),
+                      pick<std::string>({"INTERP_LINEAR", "INTERP_NN"}),
+                      pick<std::string>({"1", "fn.random.coin_flip()"})}
+                  .text,
+              image};
+    case 2:
+      return {Ordered{"fn.water({}, ampl_x={}, ampl_y={}, freq_x={}, phase_y={}, interp_type=types.{})", x,
+                      real(-9, 9), real(0, 9), real(0, 0.5), real(-1, 1),
+                      pick<std::string>({"INTERP_LINEAR", "INTERP_NN"})}
+                  .text,
+              image};
     case 0:
       return {Ordered{"fn.grid_mask({}, tile={}, ratio={}, angle={}, shift_x={})", x, whole(3, 30),
                       real(0, 1), scalar(-1, 1), real(-8, 8)}
