@@ -116,6 +116,13 @@ void ValueTable::fill_density() {
         const op::LoweredOutput& output = lowerings_[id].outputs[k];
         if (output.kind == op::LoweredOutput::Kind::kView && !output.reshape)
           info.dense_axes = dense_axes_of_view(id, output);
+        // A tensor of another sample lies as that one's does, whose rows may be part of longer ones.
+        if (output.kind == op::LoweredOutput::Kind::kNative) {
+          const op::NativeOutput& native = lowerings_[id].natives[static_cast<size_t>(output.native)];
+          if (native.of_place)
+            info.dense_axes =
+                values_[graph_.node(id).inputs[static_cast<size_t>(native.inputs[0])]].dense_axes;
+        }
         if (const op::NativeOutput* maker = op::maker_of(lowerings_[id]); maker && is_offered(id))
           info.dense_axes = std::min(info.dense_axes, maker->device->dense_axes);
         // The rows of a window are shorter than those of the whole that it stands for.

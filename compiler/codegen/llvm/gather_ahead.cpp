@@ -50,12 +50,14 @@ bool is_warp(const kernel::For& loop) {
 void FunctionEmitter::find_gathered_rows(const kernel::For& loop) {
   gathered_rows_.clear();
   if (serial_loops_ == 0 || !is_warp(loop)) return;
-  std::unordered_map<int, Expr> lets;
-  lets[loop.var] = kernel::binary(ScalarOp::kShr, loop.begin + loop.end, kernel::const_int(1));
-  const std::function<Expr(const Expr&)> in_the_middle = [&](const Expr& e) {
+  // What variables are in the middle of the loop. Each is expanded once, where it is bound: names that stand in
+  // names that stand in names would else be expanded over and over.
+  std::unordered_map<int, Expr> middles;
+  middles[loop.var] = kernel::binary(ScalarOp::kShr, loop.begin + loop.end, kernel::const_int(1));
+  const auto in_the_middle = [&](const Expr& e) {
     return kernel::rewrite(e, [&](const Expr& n) {
-      const auto found = n->kind == kernel::ExprKind::kVar ? lets.find(n->index) : lets.end();
-      return found == lets.end() ? Expr() : in_the_middle(found->second);
+      const auto found = n->kind == kernel::ExprKind::kVar ? middles.find(n->index) : middles.end();
+      return found == middles.end() ? Expr() : found->second;
     });
   };
   const auto visit = [&](const Expr& load) {
@@ -74,7 +76,8 @@ void FunctionEmitter::find_gathered_rows(const kernel::For& loop) {
     gathered_rows_.push_back({load->index, builder_.CreateMul(moved, i64(kRows))});
   };
   kernel::for_each_statement(loop.body, [&](const kernel::Statement& statement) {
-    if (const auto* let = std::get_if<kernel::Let>(&statement.node)) lets[let->var] = let->value;
+    if (const auto* let = std::get_if<kernel::Let>(&statement.node))
+      middles[let->var] = in_the_middle(let->value);
     kernel::for_each_expr(statement, [&](const Expr& e) { kernel::for_each_node(e, visit); });
   });
   memo_.clear();
