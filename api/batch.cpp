@@ -155,8 +155,9 @@ const char* galatea_batch_sample_name_borrow(const galatea_batch* batch, int32_t
 }
 
 const char* galatea_batch_output_name_borrow(const galatea_batch* batch, int32_t output) {
-  return has_output(*batch, output) ? batch->batch->outputs[static_cast<size_t>(output)].spec.port.name.c_str()
-                                    : "";
+  return has_output(*batch, output)
+             ? batch->batch->outputs[static_cast<size_t>(output)].spec.port.name.c_str()
+             : "";
 }
 
 galatea_error* galatea_batch_tensor_borrow_sized(const galatea_batch* batch, int32_t output, int32_t sample,

@@ -46,7 +46,7 @@ struct galatea_program {
 struct galatea_session {
   std::shared_ptr<const galatea::api::Library> library;
   std::shared_ptr<const galatea::runtime::Program> program;
-  std::unique_ptr<galatea::SourceMap> sources;  ///< what the session's diagnostics point into
+  std::unique_ptr<galatea::SourceMap> sources;     ///< what the session's diagnostics point into
   std::optional<galatea::dsl::LatePipeline> late;  ///< of a program that was late when the session was made
   std::unique_ptr<galatea::runtime::Session> session;
   galatea::api::WaitingSession::Shape shape;

@@ -99,7 +99,9 @@ class HostStrategy : public Strategy {
 
 }  // namespace
 
-Host::Host(int descriptor) : descriptor_(descriptor), parent_(::getppid()) { ::fcntl(descriptor_, F_SETFD, FD_CLOEXEC); }
+Host::Host(int descriptor) : descriptor_(descriptor), parent_(::getppid()) {
+  ::fcntl(descriptor_, F_SETFD, FD_CLOEXEC);
+}
 
 Host::~Host() { ::close(descriptor_); }
 

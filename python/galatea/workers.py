@@ -329,7 +329,12 @@ class Pool:
             else:
                 slot = worker.num_slots
                 worker.num_slots += 1
-            task = (context, self.generations[context], slot, (epoch, iteration, first, offset, size))
+            task = (
+                context,
+                self.generations[context],
+                slot,
+                (epoch, iteration, first, offset, size),
+            )
             try:
                 _send(worker.channel, task)
             except (BrokenPipeError, ConnectionError):

@@ -44,7 +44,12 @@ def test_files_that_are_not_there(tmp_path):
 
 
 def test_options_that_are_wrong(data):
-    for options in ({"batch_size": 0}, {"device": "tpu"}, {"on_error": "hope"}, {"num_threads": -1}):
+    for options in (
+        {"batch_size": 0},
+        {"device": "tpu"},
+        {"on_error": "hope"},
+        {"num_threads": -1},
+    ):
         with pytest.raises(galatea.UserError):
             galatea.Loader(PHOTOS, data=data, **options)
     with pytest.raises(galatea.UserError, match="size_of_all"):

@@ -59,7 +59,9 @@ def test_outputs_by_position_name_and_unpacking(data):
         assert images.name == "image" and images.is_dense
         assert images[1].shape == (32, 48, 3) and images[1].layout == "HWC"
         assert labels.dtype == np.int32 and labels.shape == (4, 1)
-        assert len(batch.ids) == 4 and all(os.path.isfile(os.path.join(data, name)) for name in batch.sample_names)
+        assert len(batch.ids) == 4 and all(
+            os.path.isfile(os.path.join(data, name)) for name in batch.sample_names
+        )
         with pytest.raises(KeyError, match="no output 'mask'; there are image, label"):
             batch["mask"]
         with pytest.raises(IndexError):

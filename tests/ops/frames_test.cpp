@@ -75,18 +75,13 @@ const std::vector<Call>& calls() {
       {"crop_mirror_normalize", "as it lies",
        [](OpRun& r, const std::string&) { r.arg("output_layout", std::string()).arg("pad_output", true); }},
       {"flip", "", [](OpRun& r, const std::string&) { r.arg("vertical", scalar(DType::kI32, 1)); }},
-      {"resize", "",
-       [](OpRun& r, const std::string&) {
-         r.arg("size", Doubles{4, 11});
-       }},
+      {"resize", "", [](OpRun& r, const std::string&) { r.arg("size", Doubles{4, 11}); }},
       {"resize", "nearest",
        [](OpRun& r, const std::string&) {
          r.arg("size", tensor(DType::kF32, {2}, {9, 3})).arg("interp_type", int64_t{0});
        }},
       {"resize", "with extents",
-       [](OpRun& r, const std::string&) {
-         r.arg("size", Doubles{4, 4}).arg("save_attrs", true);
-       }},
+       [](OpRun& r, const std::string&) { r.arg("size", Doubles{4, 4}).arg("save_attrs", true); }},
       {"resize_crop_mirror", "",
        [](OpRun& r, const std::string&) {
          r.arg("size", Doubles{4, 11}).arg("crop", Doubles{3, 5}).arg("mirror", scalar(DType::kI32, 1));
@@ -98,10 +93,7 @@ const std::vector<Call>& calls() {
       {"grid_mask", "", [](OpRun& r, const std::string&) { r.arg("tile", int64_t{4}).arg("angle", 0.4); }},
       {"sphere", "", [](OpRun& r, const std::string&) { r.arg("interp_type", int64_t{1}); }},
       {"water", "", [](OpRun& r, const std::string&) { r.arg("mask", scalar(DType::kI32, 1)); }},
-      {"random_resized_crop", "",
-       [](OpRun& r, const std::string&) {
-         r.arg("size", Integers{4, 5});
-       }},
+      {"random_resized_crop", "", [](OpRun& r, const std::string&) { r.arg("size", Integers{4, 5}); }},
       {"rotate", "", [](OpRun& r, const std::string&) { r.arg("angle", 33.0).arg("fill_value", 7.0); }},
       {"rotate", "a quarter", [](OpRun& r, const std::string&) { r.arg("angle", 90.0); }},
       {"warp_affine", "",
@@ -109,9 +101,7 @@ const std::vector<Call>& calls() {
          r.arg("matrix", Doubles{1, 0.2, -1, 0.1, 0.9, 0.5}).arg("fill_value", Doubles{1, 2, 3});
        }},
       {"warp_affine", "by an input",
-       [](OpRun& r, const std::string&) {
-         r.fixed(tensor(DType::kF32, {2, 3}, {1, 0, 0.5, 0.25, 1, 0}));
-       }},
+       [](OpRun& r, const std::string&) { r.fixed(tensor(DType::kF32, {2, 3}, {1, 0, 0.5, 0.25, 1, 0})); }},
       {"filter", "", [](OpRun& r, const std::string&) { r.fixed(window()); }},
       {"gaussian_blur", "",
        [](OpRun& r, const std::string& axes) {
@@ -399,9 +389,8 @@ TEST(PerFrame, EachFrameHasItsValue) {
                   [](OpRun& r) { r.fixed(window()); });
   // Views that differ from frame to frame.
   check_per_frame("flip", "horizontal", per_frame({2}, {0, 1}, DType::kI32), nothing);
-  check_per_frame("crop", "crop_pos_x", per_frame({2}, {0.125, 0.875}), [](OpRun& r) {
-    r.arg("crop", Doubles{3, 3});
-  });
+  check_per_frame("crop", "crop_pos_x", per_frame({2}, {0.125, 0.875}),
+                  [](OpRun& r) { r.arg("crop", Doubles{3, 3}); });
   check_per_frame("crop_mirror_normalize", "mirror", per_frame({2}, {1, 0}, DType::kI32), nothing);
 }
 

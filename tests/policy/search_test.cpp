@@ -242,7 +242,9 @@ TEST_F(PolicySearch, MicrosecondsAreABound) {
 TEST_F(PolicySearch, ABoundBelongsToTheSearch) {
   JournalHead bounded = head();
   bounded.prune = true;
-  { ASSERT_TRUE(open(bounded)); }
+  {
+    ASSERT_TRUE(open(bounded));
+  }
   const auto other = open(head());
   ASSERT_FALSE(other) << "what the journal has and this search has not";
   EXPECT_NE(other.error().message().find("its prune is another"), std::string::npos);
@@ -281,7 +283,9 @@ TEST_F(PolicySearch, JournalsAreReadAgain) {
 }
 
 TEST_F(PolicySearch, AnotherSearchsJournalIsRefused) {
-  { ASSERT_TRUE(open(head("a"))); }
+  {
+    ASSERT_TRUE(open(head("a")));
+  }
   const auto other = open(head("b"));
   ASSERT_FALSE(other);
   EXPECT_EQ(other.error().diagnostics[0].code, "G1017");
@@ -292,7 +296,9 @@ TEST_F(PolicySearch, AnotherSearchsJournalIsRefused) {
 
 TEST_F(PolicySearch, TheStrategysOptionsBelongToTheSearch) {
   StrategyOptions halving = {.name = "halving", .population = 9};
-  { ASSERT_TRUE(open(head("a", halving))); }
+  {
+    ASSERT_TRUE(open(head("a", halving)));
+  }
   ASSERT_TRUE(open(head("a", halving)));
   for (auto [change, word] : std::vector<std::pair<void (*)(StrategyOptions&), const char*>>{
            {[](StrategyOptions& o) { o.name = "random"; }, "strategy"},
@@ -313,7 +319,9 @@ TEST_F(PolicySearch, TheStrategysOptionsBelongToTheSearch) {
 }
 
 TEST_F(PolicySearch, DamagedJournalsAreRefused) {
-  { ASSERT_TRUE(open(head())); }
+  {
+    ASSERT_TRUE(open(head()));
+  }
   const std::string first = journal_text();
   const std::string began = "{\"trial\":0,\"point\":[10,0,1]}\n",
                     ended = "{\"trial\":0,\"seconds\":1,\"score\":2}\n";

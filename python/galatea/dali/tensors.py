@@ -378,12 +378,12 @@ class TensorListCPU:
 
     def reinterpret(self, new_type: Any) -> None:
         """Takes the elements' bits for another element type of the same size."""
-        self._samples = [_reinterpreted(one, new_type) for one in self._samples]
-        self._dense, self._dtype = None, types.to_numpy_type(new_type)
+        self._made = [_reinterpreted(one, new_type) for one in self._samples]
+        self._rows, self._dtype = [], types.to_numpy_type(new_type)
 
     def _make_copy(self) -> "TensorListCPU":
         samples = [one.copy() for one in self._samples]
-        return TensorListCPU._of(samples, self._layout, None, self._dtype, self._names)
+        return TensorListCPU._of(samples, self._layout, None, self._dtype, self._names())
 
     @staticmethod
     def broadcast(tensor: TensorCPU, num_samples: int) -> "TensorListCPU":

@@ -30,7 +30,9 @@ class Side:
 
     code = None
 
-    def __init__(self, recorder, what: str, place, condition: Node | None = None, holds: bool = True):
+    def __init__(
+        self, recorder, what: str, place, condition: Node | None = None, holds: bool = True
+    ):
         self.recorder = recorder
         self.what = what
         self.place = place

@@ -15,6 +15,7 @@ from galatea.trace.node import Node
 
 place = places.caller
 
+
 @functools.cache
 def schema() -> dict[str, dict]:
     """Operators by name, as `galatea ops --json` prints them."""

@@ -103,7 +103,7 @@ def test_file_with_definitions(galatea_program, tmp_path, body):
     traced = galatea_program.accepts(pipe, formatted=False)
     file = tmp_path / "file.dali-dsl"
     file.write_text(body)
-    same_bits(galatea_program, tmp_path, traced, file, "--backend", "interpreter")
+    same_bits(galatea_program, tmp_path, traced, file)
 
 
 @pytest.mark.parametrize("example", sorted((ROOT / "examples").glob("0[1-79]*.dali-dsl")), ids=str)
