@@ -64,6 +64,12 @@ OPERATORS = [
     ("laplacian 3", BOTH, "fn.laplacian(image, window_size=3)"),
     ("laplacian 5", BOTH, "fn.laplacian(image, window_size=5)"),
     ("filter 3", BOTH, "fn.filter(image, types.Constant([[0.1, 0.1, 0.1], [0.1, 0.2, 0.1], [0.1, 0.1, 0.1]]))"),
+    ("resize_crop_mirror", BOTH, "fn.resize_crop_mirror(image, size=[{height} * 3 // 4, {width} * 3 // 4],"
+                                 " crop=[{height} // 2, {width} // 2], mirror=1)"),
+    ("water", BYTES, "fn.water(image)"),
+    ("sphere", BYTES, "fn.sphere(image)"),
+    ("grid_mask", BOTH, "fn.grid_mask(image, tile=40, ratio=0.5, angle=0.2)"),
+    ("gaussian noise", BYTES, "fn.noise.gaussian(image, stddev=8.0)"),
     ("mean", BOTH, "fn.reductions.mean(image)"),
     ("max", BOTH, "fn.reductions.max(image)"),
 ]
@@ -76,6 +82,10 @@ NOT_MEASURED = {
     "peek_image_shape": "no image", "external_source": "no image",
     "reductions.min": "max", "reductions.sum": "mean", "reductions.mean_square": "mean", "reductions.rms": "mean", "reductions.variance": "mean",
     "reductions.std_dev": "mean", "permute_batch": "moves nothing", "batch_permutation": "no image", "per_frame": "no image",
+    "fast_resize_crop_mirror": "resize_crop_mirror", "copy": "moves nothing", "expand_dims": "moves nothing", "squeeze": "moves nothing",
+    "element_extract": "moves nothing", "reinterpret": "moves nothing", "sequence_rearrange": "copies", "coord_flip": "no image",
+    "coord_transform": "no image", "bb_flip": "no image", "zeros": "no image", "ones": "no image", "full": "no image",
+    "zeros_like": "erase", "ones_like": "erase", "full_like": "erase",
 }
 NOT_MEASURED_GROUPS = ("decoders.", "readers.", "random.", "transforms.")
 #: Peers that do something else where the difference may not show it: area averages instead of a triangle, other pixels.
@@ -84,7 +94,7 @@ OTHER_OUTPUT = {("resize half", "OpenCV"), ("resize half", "Albumentations"), ("
 #: A peer whose output differs by more on average, in levels of 255, does something else: it is named, but not held against us.
 SAME_LEVELS = 1.0
 #: Outputs of chance: nothing to compare.
-RANDOM = ("salt_and_pepper",)
+RANDOM = ("salt_and_pepper", "gaussian noise")
 PLANES = ("transpose CHW", "crop_mirror_normalize")
 DTYPES = {"u8": "UINT8", "f32": "FLOAT"}
 
