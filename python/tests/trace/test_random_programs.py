@@ -11,7 +11,9 @@ from galatea.trace.errors import TraceError
 from galatea.trace.rewrite import changed, reasons
 
 SAMPLES = ROOT / "build" / "samples"
-SCALE = int(os.environ.get("GALATEA_TEST_SCALE", "1"))
+# In percent of the full number of programs, as for all random tests (tests/support/cases.h).
+SCALE = min(max(int(os.environ.get("GALATEA_TEST_SCALE", "5")), 1), 100)
+FUNCTIONS, PIPELINES = 3000, 400
 
 
 class Writer:
@@ -139,7 +141,7 @@ def load(path):
 
 
 def test_random_functions_stay_python(tmp_path):
-    for seed in range(300 * SCALE):
+    for seed in range(FUNCTIONS * SCALE // 100):
         text = Writer(seed, data=False).function()
         path = tmp_path / f"static_{seed}.py"
         path.write_text("import galatea\n\n\n" + text)
@@ -174,7 +176,8 @@ def test_random_functions_on_data(galatea_program, tmp_path):
     if not SAMPLES.exists():
         pytest.skip(f"SKIPPED: no pictures in {SAMPLES}")
     ran = 0
-    for seed in range(40 * SCALE):
+    count = PIPELINES * SCALE // 100
+    for seed in range(count):
         text = HEAD + Writer(seed, data=True).function() + TAIL
         file = tmp_path / f"data_{seed}.dali-dsl"
         file.write_text(text)
@@ -206,4 +209,4 @@ def test_random_functions_on_data(galatea_program, tmp_path):
             )
         assert results[0] == results[1], text + pipe.text
         ran += 1
-    assert ran >= 20 * SCALE
+    assert ran >= count // 2
