@@ -548,6 +548,7 @@ def _arguments_of(source, options, parameters):
         if "\n" in source:
             return {"text": source, "file_name": "<text>", "parameters": texts, **options}, {}, None
         return {"path": source, "parameters": texts, **options}, {}, None
+    source = getattr(source, "galatea_pipeline", source)  # of a galatea.dali.Pipeline
     if not hasattr(source, "compile_arguments"):
         if not callable(source):
             raise TypeError(

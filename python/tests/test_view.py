@@ -466,3 +466,24 @@ def test_explain(data):
         return fn.external_source(name="x", dtype=types.FLOAT, ndim=1) + table
 
     assert "x" in constant().explain("graph")
+
+
+def test_a_pipeline_of_dalis_module(data):
+    from galatea.dali import fn, pipeline_def, types
+
+    @pipeline_def(batch_size=3, num_threads=1, device_id=None, seed=4)
+    def small(calls):
+        encoded, label = fn.readers.file(file_root=data)
+        image = fn.resize(fn.decoders.image(encoded, output_type=types.RGB), size=[24, 32])
+        if calls:
+            image = fn.python_function(image, function=lambda array: array)
+        return image, label
+
+    pipe = small(False)
+    sheet = galatea.view(pipe, samples=2)
+    images, _ = pipe.run()
+    with galatea.Loader(pipe) as loader:
+        np.testing.assert_array_equal(loader.next_batch()[0].numpy(), images.as_array())
+    assert sheet.numpy().shape[2] == 3 and "small" in repr(sheet)
+    with pytest.raises(RuntimeError, match="functions of Python"):
+        galatea.view(small(True))

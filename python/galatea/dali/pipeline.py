@@ -396,6 +396,20 @@ class Pipeline(Running, Readers, Saving):
             return self._made.text
         return "\n\n".join(program.made.text for program in programs_of(self._plan))
 
+    @property
+    def galatea_pipeline(self) -> _galatea.Pipeline:
+        """The pipeline as `galatea.Loader` and `galatea.view` take it.
+
+        External sources are inputs of that name there, which the loader's user feeds. RuntimeError
+        where functions of Python part the pipeline into several programs.
+        """
+        self._define()
+        if self._plan is not None:
+            raise RuntimeError(
+                "a pipeline that calls functions of Python is several programs: run it by `run()`"
+            )
+        return self._made
+
     def _shutdown(self) -> None:
         if self._session is not None:
             self._session.close()
