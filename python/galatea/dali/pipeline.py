@@ -187,6 +187,7 @@ class Pipeline(Running, Readers, Saving):
         self._to_consume = 0
         self._epoch_idx = 0
         self._consumed = 0
+        self._inputs = set()
         self._fed = {}
         self._has_fed = False
         self._last_fed = {}

@@ -130,7 +130,7 @@ class Running(State):
         if feed.options.get("source") is None:
             return False
         needed = self._inputs
-        if self._session is None:
+        if self._session is None and self._recorder.used:  # workers may start before the build
             needed = {self._input_nodes.get(node, "") for node in self._recorder.used}
         return not needed.isdisjoint(feed.names)
 

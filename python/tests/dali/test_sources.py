@@ -218,3 +218,19 @@ def test_a_source_that_fails_is_named_by_the_loader():
         next(iter(loader))
     assert "no such sample" in str(caught.value)
     loader.close()
+
+
+def test_workers_start_before_the_pipeline_is_built():
+    from galatea.dali import Pipeline, fn
+
+    pipe = Pipeline(batch_size=2, num_threads=1, device_id=None, py_num_workers=1)
+    with pipe:
+        source = fn.external_source(source=_numbered, batch=False, parallel=True)
+        pipe.set_outputs(source)
+    pipe.start_py_workers()
+    assert pipe._py_pool_started
+    assert pipe.run()[0].as_array().tolist() == [[0], [1]]
+
+
+def _numbered(info):
+    return np.array([info.idx_in_epoch], np.int32)
