@@ -538,10 +538,25 @@ bool GatherLoop::goes_side_by_side() const {
          });
 }
 
+/// Lanes whose offsets fill a register, where elements are narrower than offsets. Of a row's last step, whose
+/// lanes are masked, less is left over then.
+int GatherLoop::lanes() const {
+  int widest = 1;
+  for (const Statement& statement : loop_.body)
+    for_each_expr(statement, [&](const Expr& value) {
+      for_each_node(value, [&](const Expr& e) {
+        if (e->type != DType::kI64) widest = std::max(widest, size_of(e->type));
+      });
+    });
+  const int offset = size_of(DType::kI32);
+  return widest < offset ? std::max(loop_.lanes * widest / offset, 2) : loop_.lanes;
+}
+
 Block GatherLoop::run() {
   Block out;
   const Expr fits = guard();
   For wide = loop_, narrow = loop_;
+  narrow.lanes = lanes();
   Block shaped;
   if (goes_side_by_side()) narrow.unroll = 2;
   narrow.body = shaped_body(&shaped);

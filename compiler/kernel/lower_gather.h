@@ -76,6 +76,7 @@ class GatherLoop {
   Expr all_inside() const;
   Block body(Place place, const std::vector<Expr>& zeros = {}) const;
   Block shaped_body(Block* before);
+  int lanes() const;
   bool goes_side_by_side() const;
 
   LoopKernel& kernel_;

@@ -361,11 +361,35 @@ StageRef resample(RecipeBuilder& b, ResampleAxis rows, ResampleAxis columns,
   if (may_be_nearest(across_filter) || may_be_nearest(down_filter)) nearest = nearest_axes(b, rows, columns);
   const Tables horizontal = make_tables(b, columns, across_filter, nearest[1], "columns", integer);
   const Tables vertical = make_tables(b, rows, down_filter, nearest[0], "rows", false);
+  std::optional<Tables> through;
+  if (slices) {
+    // Slices get there without adding up, from the first of the volume.
+    const NearestAxis places{.start = to_f32(slices->lo),
+                             .step = to_f32(slices->hi - slices->lo) / to_f32(max(slices->n, i64(1))),
+                             .origin = i64(0),
+                             .last = b.extent(0, slices->dim) - i64(1)};
+    through = make_tables(b, *slices, axis_filter(b, *slices), places, "slices", false);
+  }
   const auto w = static_cast<size_t>(columns.dim), h = static_cast<size_t>(rows.dim);
   const DType accumulator = integer ? DType::kI32 : DType::kF32;
   const Expr one = integer ? kernel::const_int(kWeightSum, DType::kI32) : f32(1);
 
   std::vector<Expr> extents = b.extents(0);
+  if (!horizontal.has_weight && !vertical.has_weight && !(through && through->has_weight)) {
+    // One pixel each: no sum, nothing between the axes.
+    for (const ResampleAxis* axis : axes) extents[static_cast<size_t>(axis->dim)] = axis->n;
+    return b.map("resize", out, extents, [&](const Axes& at) {
+      Axes from = at;
+      const auto look = [&](int dim, const Tables& tables) {
+        auto& index = from[static_cast<size_t>(dim)];
+        index = b.load(tables.first, {index});
+      };
+      look(rows.dim, vertical);
+      look(columns.dim, horizontal);
+      if (through) look(slices->dim, *through);
+      return kernel::saturate(b.load(0, from, Border::kClamp), out);
+    });
+  }
   extents[w] = columns.n;
   const StageRef across = b.band(
       {.name = "across",
@@ -403,12 +427,6 @@ StageRef resample(RecipeBuilder& b, ResampleAxis rows, ResampleAxis columns,
            },
        .finish = [&](Expr acc) { return slices ? acc : kernel::saturate(acc, out); }});
   if (!slices) return down;
-  // Slices get there without adding up, from the first of the volume.
-  const NearestAxis nearest_slices{.start = to_f32(slices->lo),
-                                   .step = to_f32(slices->hi - slices->lo) / to_f32(max(slices->n, i64(1))),
-                                   .origin = i64(0),
-                                   .last = b.extent(0, slices->dim) - i64(1)};
-  const Tables through = make_tables(b, *slices, axis_filter(b, *slices), nearest_slices, "slices", false);
   const auto d = static_cast<size_t>(slices->dim);
   extents[d] = slices->n;
   return b.band(
@@ -417,9 +435,10 @@ StageRef resample(RecipeBuilder& b, ResampleAxis rows, ResampleAxis columns,
        .extents = extents,
        .axis = slices->dim,
        .accumulator = DType::kF32,
-       .taps = through.taps,
-       .first = [&](Expr i) { return b.load(through.first, {i}); },
-       .weight = [&](Expr i, Expr k) { return through.has_weight ? b.load(through.weight, {i, k}) : f32(1); },
+       .taps = through->taps,
+       .first = [&](Expr i) { return b.load(through->first, {i}); },
+       .weight = [&](Expr i,
+                     Expr k) { return through->has_weight ? b.load(through->weight, {i, k}) : f32(1); },
        .source =
            [&](const Axes& at, Expr index) {
              Axes from = at;
