@@ -116,6 +116,12 @@ Value Evaluator::node_operator(const std::string& name, const std::vector<Value>
                                std::vector<ir::Arg> args) {
   const op::Operator* op = registry_.find(name);
   if (!op) return fail(Message::kMissingOperator, span, {name});
+  if (std::ranges::any_of(operands, is_bundle)) {
+    std::vector<Value> pictures;
+    std::ranges::transform(operands, std::back_inserter(pictures), picture_of);
+    return carry(node_operator(name, pictures, span, std::move(args)), operands,
+                 {op::display_name(*op), span});
+  }
   op::GraphBuilder::NodeSpec spec;
   spec.op = op;
   spec.span = span;

@@ -173,6 +173,13 @@ Value Evaluator::call_operator(const OperatorObject& callee, CallArguments& argu
 
 Value Evaluator::call_operator_once(const op::Operator& op, const std::string& path, CallArguments& arguments,
                                     uint32_t set) {
+  if (std::ranges::any_of(arguments.positional, is_bundle)) {
+    const std::vector<Value> operands = arguments.positional;
+    std::ranges::transform(operands, arguments.positional.begin(), picture_of);
+    const Value made = call_operator_once(op, path, arguments, set);
+    // An operator works on its first input; of others, it takes a matrix, a type.
+    return is_bundle(operands[0]) ? carry(made, operands, {"`fn." + path + "`", arguments.span}) : made;
+  }
   op::GraphBuilder::NodeSpec spec;
   spec.op = &op;
   spec.span = arguments.span;

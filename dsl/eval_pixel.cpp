@@ -171,6 +171,11 @@ Value Evaluator::call_pixel(PixelObject& pixel, CallArguments& arguments) {
   const std::string shown = "the pixel function `" + function.name + "`";
   if (!graph_) return fail(Message::kOutsidePipeline, arguments.span, {shown});
   if (pixel_) return fail(Message::kPixelOperator, arguments.span, {shown});
+  if (std::ranges::any_of(arguments.positional, is_bundle)) {
+    const std::vector<Value> operands = arguments.positional;
+    std::ranges::transform(operands, arguments.positional.begin(), picture_of);
+    return carry(call_pixel(pixel, arguments), operands, {shown, arguments.span});
+  }
   PixelCall call;
   call.name = function.name;
   call.span = arguments.span;

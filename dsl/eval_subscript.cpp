@@ -25,6 +25,7 @@ Value Evaluator::eval_attribute(const Expression& e) {
 Value Evaluator::attribute(const Value& base, const std::string& name, Span span, Span name_span) {
   if (base.is(ValueKind::kModule)) return module_member(base.as<ModuleObject>(), name, name_span);
   if (base.is_node()) return node_attribute(base, name, span, name_span);
+  if (is_bundle(base)) return bundle_attribute(base, name, span, name_span);
   std::vector<std::string> candidates;
   if (base.is(ValueKind::kStruct)) {
     for (const auto& [field, value] : base.as<StructObject>().fields) {
@@ -94,6 +95,8 @@ Value Evaluator::fail_not_indexable(const Value& base, Span span) {
   const bool is_method = base.is(ValueKind::kBuiltin) && base.as<BuiltinObject>().self.is_node();
   if (is_method && base.as<BuiltinObject>().name == "shape")
     diagnostic.help = "the extents are computed per sample: call it, as in `x.shape()[0]`";
+  if (is_bundle(base))
+    diagnostic.help = "take them of the picture, `t.image[…]`; `fn.slice` and `fn.crop` cut windows for all";
   return report(std::move(diagnostic));
 }
 

@@ -154,6 +154,19 @@ class Evaluator {
   /// Calls the arm that `index` names: now where it is known, else per sample, by one branch of many ways.
   Value select(const std::vector<Value>& arms, const Value& index, Span index_span, CallArguments& arguments);
 
+  // ---- what belongs together (eval_together.cpp)
+  /// `galatea.together(image=…, …)`: a bundle of a picture and what lies on it.
+  Value make_together(CallArguments& arguments);
+  /// `name` of a bundle: what lies on the picture, as the picture lies now; else an attribute of the picture.
+  Value bundle_attribute(const Value& bundle, const std::string& name, Span span, Span name_span);
+  /// The bundle with its pictures on another device.
+  Value move_bundle(const Value& bundle, ir::Device to, Span span);
+  static bool is_bundle(const Value& value);
+  /// A data node, or a bundle, whose picture is one.
+  static bool is_data(const Value& value) { return value.is_node() || is_bundle(value); }
+  /// The picture of a bundle; any other value as it is.
+  static Value picture_of(const Value& value);
+
   // ---- the library in the language (library_files.cpp, library_internal.cpp) ----
   bool in_library(Span span) const;
   /// The span itself, or for one in the library the call of the user's that led there.
@@ -340,6 +353,23 @@ class Evaluator {
   std::string operator_help(const std::string& path, const std::string& name, Span span,
                             const std::vector<std::string>& candidates) const;
   Value fail_unknown_argument(const op::Operator& op, const CallArguments::Keyword& keyword);
+
+  // ---- what belongs together (eval_together.cpp) ----
+  /// An operator on pictures of bundles.
+  struct BundleCall {
+    std::string what;  ///< for messages
+    Span span;
+  };
+  /// The first of the operands that is a bundle, where all that are lie alike; none: poison, after an error.
+  Value common_bundle(const std::vector<Value>& operands, const BundleCall& call);
+  /// What `made`, the result of an operator on pictures of bundles, is with what belongs to the picture.
+  Value carry(const Value& made, const std::vector<Value>& operands, const BundleCall& call);
+  Value carry_moved(const Value& made, const Value& bundle, const BundleCall& call);
+  /// What the operator of a node makes of a mask.
+  Value mask_node(const ir::Node& like, const Value& mask, const Value& fill, Span span);
+  Value shown_boxes(const Value& bundle, Span span);
+  /// Rows of boxes that are seen: of one tensor, or of each of a list.
+  Value kept_rows(const Value& bundle, const Value& rows, Span span);
 
   // ---- modules (modules.cpp) ----
   void run_import(const Statement& s);

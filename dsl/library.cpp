@@ -96,9 +96,9 @@ Value call_math(Evaluator& ev, CallArguments& a) {
   for (size_t i = 0; i < a.positional.size(); ++i) {
     const Value& x = a.positional[i];
     if (x.is_poison()) return Value::poison();
-    any_node = any_node || x.is_node();
+    any_node = any_node || Evaluator::is_data(x);
     bool list_operand = x.is_sequence();
-    if (!x.is_node() && !x.is_number() && !list_operand)
+    if (!Evaluator::is_data(x) && !x.is_number() && !list_operand)
       return ev.fail(Message::kWrongArgument, a.spans[i],
                      {"math." + a.name, "a number or a data node", describe_kind(x)});
   }
@@ -271,6 +271,8 @@ Value call_struct(Evaluator& ev, CallArguments& a) {
   return ev.make_struct(std::move(fields));
 }
 
+Value call_together(Evaluator& ev, CallArguments& a) { return ev.make_together(a); }
+
 Value call_pixel_decorator(Evaluator& ev, CallArguments& a) { return ev.decorate_pixel(a); }
 
 // galatea.sum(range(-1, 2), lambda k: image[y + k, x, c]): from left to right.
@@ -371,6 +373,7 @@ void Evaluator::make_library_modules() {
   galatea->names["struct"] = {ev.make_builtin("struct", call_struct), {}};
   galatea->names["pixel"] = {ev.make_builtin("galatea.pixel", call_pixel_decorator), {}};
   galatea->names["sum"] = {ev.make_builtin("galatea.sum", call_sum), {}};
+  galatea->names["together"] = {ev.make_builtin("galatea.together", call_together), {}};
   galatea->names["select"] = {ev.make_builtin("select", call_select), {}};
   for (const char* name : {"fn", "ops", "types", "math", "pipeline"})
     modules[std::string("galatea.") + name] = modules[std::string("nvidia.dali.") + name];

@@ -397,8 +397,11 @@ bool Evaluator::finish_outputs(PipelineObject& pipeline, const Value& result, ir
   for (const Value& value : values) {
     if (value.is_sequence() && contains_node(value))
       return fail(Message::kNestedOutputs, span, {pipeline.name, describe_kind(value)}), false;
-    if (!value.is_node() && !value.is_number() && !value.is_sequence() && !value.is(ValueKind::kArray))
-      return fail(Message::kOutputKind, span, {pipeline.name, describe_kind(value)}), false;
+    if (!value.is_node() && !value.is_number() && !value.is_sequence() && !value.is(ValueKind::kArray)) {
+      Diagnostic diagnostic = diagnose(Message::kOutputKind, span, {pipeline.name, describe_kind(value)});
+      if (is_bundle(value)) diagnostic.help = "return what is in it: `return t.image, t.boxes`";
+      return report(std::move(diagnostic)), false;
+    }
     Value node = value.is_node() ? value : constant_node(value, span);
     if (!node.is_node()) return false;
     outputs.push_back(node.node);

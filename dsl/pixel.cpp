@@ -162,11 +162,11 @@ Expr PixelScope::read_between(ir::ValueId tensor, const Expr& row, const Expr& c
   const DType own = graph_.type(tensor).dtype;
   const bool narrow = is_float(own) ? own != DType::kF64 : size_of(own) < 4;
   const DType wide = narrow ? DType::kF32 : DType::kF64;  // f32 does not hold every i32
-  struct Place {
+  struct Sides {
     Expr first;  // i64
     Expr share;  // of the pixel after it
   };
-  auto place = [&](const Expr& at) -> Place {
+  auto place = [&](const Expr& at) -> Sides {
     const Expr x = is_float(at.type()) ? at : kernel::convert(at, DType::kF32);
     const Expr floor = kernel::unary(ScalarOp::kFloor, x);
     // So far outside that no image reaches there; NaN goes there too.
@@ -174,7 +174,7 @@ Expr PixelScope::read_between(ir::ValueId tensor, const Expr& row, const Expr& c
     const Expr near = kernel::convert(kernel::clamp(floor, low, high), DType::kI32);
     return {kernel::convert(near, DType::kI64), kernel::convert(x - floor, wide)};
   };
-  const Place y = place(row), x = place(column);
+  const Sides y = place(row), x = place(column);
   auto pixel = [&](int64_t dy, int64_t dx) {
     std::vector<Expr> indices = {y.first + kernel::const_int(dy), x.first + kernel::const_int(dx)};
     indices.insert(indices.end(), rest.begin(), rest.end());

@@ -257,7 +257,7 @@ std::unique_ptr<ir::Graph> Evaluator::stage_with(PipelineObject& pipeline, const
 }
 
 Value Evaluator::policy_result(const Value& image, Span span) {
-  if (!probing_policy_ || !image.is_node()) return image;
+  if (!probing_policy_ || !is_data(image)) return image;
   return node_operator("flip", {image}, span, {{"horizontal", ir::Attr(int64_t{1}), span}});
 }
 

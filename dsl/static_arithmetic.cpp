@@ -167,7 +167,7 @@ Value Evaluator::binary(const std::string& op, const Value& a, const Value& b, S
   if (op == "@")
     return fail(Message::kUnsupportedSyntax, span,
                 {"matrix multiplication with `@`", "combine matrices with `fn.transforms`"});
-  if (a.is_node() || b.is_node()) {
+  if (is_data(a) || is_data(b)) {
     if (a.is(ValueKind::kString) && op == "%") return fail(Message::kNodeInString, b_span, {type_text(b)});
     return node_operator(node_operator_name(op), {left_of_node(a), b}, span);
   }
@@ -261,7 +261,7 @@ Value Evaluator::binary(const std::string& op, const Value& a, const Value& b, S
 
 Value Evaluator::unary(const std::string& op, const Value& a, Span span) {
   if (a.is_poison()) return Value::poison();
-  if (a.is_node())
+  if (is_data(a))
     return node_operator(op == "-" ? "arith.neg" : op == "+" ? "arith.pos" : "arith.invert", {a}, span);
   if (a.is(ValueKind::kArray)) return array_unary(*this, op, a, span);
   if (a.is_integral()) {
@@ -315,8 +315,8 @@ Value Evaluator::compare(const std::string& op, const Value& a, const Value& b, 
     return Value::of(found == (op == "in"));
   }
   bool equality = op == "==" || op == "!=";
-  if (a.is_node() || b.is_node()) {
-    const Value& other = a.is_node() ? b : a;
+  if (is_data(a) || is_data(b)) {
+    const Value& other = is_data(a) ? b : a;
     if (equality && other.is(ValueKind::kNone)) return fail(Message::kNodeEqualsNone, span);
     return node_operator(node_operator_name(op), {left_of_node(a), b}, span);
   }

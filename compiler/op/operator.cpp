@@ -7,6 +7,7 @@
 #include "compiler/messages/messages.h"
 #include "compiler/op/arguments.h"
 #include "compiler/op/lifting.h"
+#include "compiler/op/places.h"
 #include "compiler/op/schema.h"
 
 namespace galatea::op {
@@ -137,6 +138,10 @@ Result<ir::ValueId> Expansion::add(std::string_view op, std::vector<ir::ValueId>
 
 bool sees_batch(const ir::Node& node) { return node.op->sees_batch && node.op->sees_batch(node); }
 
+Places places_of(const ir::Node& node) {
+  return node.op->places_of ? node.op->places_of(node) : node.op->places;
+}
+
 const ArgSpec* Operator::find_arg(std::string_view arg_name) const {
   for (const ArgSpec& arg : args)
     if (arg.name == arg_name) return &arg;
@@ -152,7 +157,12 @@ void Registry::add(Operator op) {
     GALATEA_CHECK(converted, op.name + ": the default of " + arg.name + " does not have its kind");
     arg.default_value = std::move(*converted);
   }
+  GALATEA_CHECK((op.places == Places::kMoved) == (op.define_places != nullptr),
+                op.name + ": an operator that moves places, and no other, says how");
+  std::optional<Operator> places;
+  if (op.define_places) places = places_operator(op);
   operators_.push_back(std::make_unique<Operator>(std::move(op)));
+  if (places) operators_.push_back(std::make_unique<Operator>(std::move(*places)));
 }
 
 const Operator* Registry::find(std::string_view name) const {

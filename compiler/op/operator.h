@@ -58,6 +58,15 @@ enum class OperatorKind : uint8_t { kKernel, kNative };
 /// the first input, or the inputs broadcast together.
 enum class OutputExtents : uint8_t { kOwn, kLikeFirstInput, kBroadcast };
 
+/// What becomes of the places of a picture, input 0, in what is made of it. Boxes, points and masks that
+/// belong to a picture (`galatea.together`) follow it by this alone.
+enum class Places : uint8_t {
+  kUnknown,  ///< not said, or no map of places: nothing can follow the picture
+  kKept,     ///< a place of the output shows the same place of the picture, however it is coloured
+  kMoved,    ///< by the map that define_places writes
+  kNone,     ///< what is made is no picture: a statistic, extents
+};
+
 /// What a type rule sees: input types, arguments with defaults filled in, and a way to complain. Of operands
 /// over which the call is lifted it sees one frame.
 class TypeContext {
@@ -131,6 +140,8 @@ struct Operator {
   /// (RecipeBuilder::over_batch and its like), for passes that must not move such a node.
   std::function<bool(const ir::Node&)> sees_batch;
   OutputExtents output_extents = OutputExtents::kOwn;
+  Places places = Places::kUnknown;
+  std::function<Places(const ir::Node&)> places_of;  ///< the same, where arguments decide it
   bool internal = false;  ///< not listed under fn. (arith.*, index, view operators)
   std::vector<std::string> devices = {"cpu"};
   bool cpu_outputs = false;  ///< results are the CPU's, wherever the inputs lie (unless device= is given)
@@ -145,6 +156,9 @@ struct Operator {
   /// Extents, checks and meaning (recipe.h). Called when a program is made, when `check` folds constant
   /// checks, and by the region pass.
   std::function<void(RecipeBuilder&)> define;
+  /// kMoved: the definition, for the same call, of `NAME.places`, an operator of its own with one output: the
+  /// map of places, FLOAT64 [3, 3] (places.h).
+  std::function<void(RecipeBuilder&)> define_places;
 
   const ArgSpec* find_arg(std::string_view arg_name) const;
 };
@@ -157,6 +171,9 @@ std::vector<ir::Type> types_of(const std::vector<Port>& ports);
 
 /// See Operator::sees_batch.
 bool sees_batch(const ir::Node& node);
+
+/// See Operator::places and places_of.
+Places places_of(const ir::Node& node);
 
 /// An operator that is a function of a text in the language, of a host or a plug-in.
 struct TextOperator {

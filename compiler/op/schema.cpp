@@ -11,6 +11,7 @@
 #include "compiler/messages/messages.h"
 #include "compiler/op/devices.h"
 #include "compiler/op/lifting.h"
+#include "compiler/op/places.h"
 
 namespace galatea::op {
 namespace {
@@ -413,6 +414,9 @@ std::string shown_name(const ir::Node& node) {
 
 std::string display_name(const Operator& op) {
   if (!op.internal) return "fn." + op.name;
+  // What follows a picture fails for what the picture's own operator was given.
+  if (const auto base = op.name.rfind(kPlacesSuffix); base != std::string::npos)
+    return "fn." + op.name.substr(0, base);
   return op.name.rfind("math.", 0) == 0 ? op.name : "the operator " + op.name;
 }
 

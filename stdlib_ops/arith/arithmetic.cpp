@@ -151,6 +151,7 @@ std::vector<op::Operator> make_arithmetic() {
     op.min_inputs = op.max_inputs = unary ? 1 : 2;
     op.output_extents = unary ? OutputExtents::kLikeFirstInput : OutputExtents::kBroadcast;
     op.devices = {"cpu", "gpu"};
+    op.places = op::Places::kKept;
     if (unary) {
       op.type_rule = [&e](const TypeContext& ctx) { return unary_types(ctx, e); };
       op.define = [&e](RecipeBuilder& b) {

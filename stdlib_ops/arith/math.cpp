@@ -103,6 +103,7 @@ std::vector<op::Operator> make_math() {
     op.min_inputs = op.max_inputs = e.arity;
     op.output_extents = OutputExtents::kBroadcast;
     op.devices = {"cpu", "gpu"};
+    op.places = op::Places::kKept;
     op.type_rule = [&e](const TypeContext& ctx) { return math_types(ctx, e); };
     op.define = [&e](RecipeBuilder& b) {
       const DType type = b.output_type(0).dtype;

@@ -87,6 +87,7 @@ Operator make(std::string name, bool has_brightness, bool has_contrast) {
                        "convert the result with fn.cast", "dtype");
     return std::vector{out};
   };
+  op.places = op::Places::kKept;
   op.define = [has_brightness, has_contrast](RecipeBuilder& b) { define(b, has_brightness, has_contrast); };
   return op;
 }

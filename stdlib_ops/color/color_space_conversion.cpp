@@ -152,6 +152,7 @@ Operator make_color_space_conversion() {
   op.example =
       image_example("fn.color_space_conversion(image, image_type=types.RGB, output_type=types.YCbCr), label");
   op.type_rule = conversion_types;
+  op.places = op::Places::kKept;
   op.define = define_conversion;
   return op;
 }

@@ -139,6 +139,7 @@ Operator make(std::string name, std::initializer_list<const char*> parameters,
                        "convert the result with fn.cast", "dtype");
     return std::vector{out};
   };
+  op.places = op::Places::kKept;
   op.define = define_color;
   return op;
 }

@@ -121,6 +121,7 @@ Operator make_equalize() {
     out.layout = ctx.input_layout(0);
     return std::vector{out};
   };
+  op.places = op::Places::kKept;
   op.define = [](RecipeBuilder& b) { Equalizer(b).define(); };
   return op;
 }

@@ -244,6 +244,14 @@ Result<ir::Type> warp_type(const TypeContext& ctx) {
   return out;
 }
 
+Expr determinant(const AffineMap& m) { return m[0][0] * m[1][1] - m[0][1] * m[1][0]; }
+
+AffineMap inverse(const AffineMap& m) {
+  const Expr det = determinant(m);
+  const Expr a = m[1][1] / det, c = -m[0][1] / det, d = -m[1][0] / det, e = m[0][0] / det;
+  return {{{a, c, -(a * m[0][2] + c * m[1][2])}, {d, e, -(d * m[0][2] + e * m[1][2])}}};
+}
+
 std::array<Expr, 2> warp_size(RecipeBuilder& b) {
   const auto size = list_arg(b, "size", 2, DType::kF32);
   if (!b.is_per_sample("size"))

@@ -30,6 +30,10 @@ namespace galatea::ops {
 /// Rows of the map, f64: {m00, m01, m02}, {m10, m11, m12}.
 using AffineMap = std::array<std::array<Expr, 3>, 2>;
 
+Expr determinant(const AffineMap& map);
+/// The map back; the determinant must not be 0.
+AffineMap inverse(const AffineMap& map);
+
 /// size, fill_value, interp_type, cubic_a, dtype; `size_otherwise` says what holds without `size`.
 std::vector<ArgSpec> warp_args(const std::string& size_otherwise);
 /// The image that goes in.

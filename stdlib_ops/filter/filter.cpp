@@ -6,6 +6,8 @@
 //   out(y, x) = sum over j, i of filter(j, i) * in(y + j - anchor_y, x + i - anchor_x), row by row
 #include <array>
 
+#include "compiler/ir/attr.h"
+#include "compiler/op/arguments.h"
 #include "stdlib_ops/common/convolve.h"
 #include "stdlib_ops/common/pointwise.h"
 #include "stdlib_ops/common/window.h"
@@ -84,9 +86,9 @@ Types filter_types(const TypeContext& ctx) {
 }
 
 /// The definition of one node: what lies around the image, and the taps.
-class Filter {
+class Correlation {
  public:
-  explicit Filter(RecipeBuilder& b)
+  explicit Correlation(RecipeBuilder& b)
       : b_(b), axes_(data_axes(b.input_type(0).layout, b.input_type(0).ndim)), border_(b.text("border")) {
     const std::vector<Expr> anchor = list_arg(b, "anchor", 2, DType::kI64);
     for (size_t d = 0; d < 2; ++d) {
@@ -203,7 +205,11 @@ Operator make_filter() {
       "fn.filter(image, types.Constant([[0.0, 0.2, 0.0], [0.2, 0.2, 0.2], [0.0, 0.2, 0.0]], "
       "dtype=types.FLOAT)), label");
   op.type_rule = filter_types;
-  op.define = [](RecipeBuilder& b) { Filter(b).define(); };
+  op.places_of = [](const ir::Node& node) {
+    return ir::attr_text(op::Arguments(*node.op, node.args).attr("mode")) == "valid" ? op::Places::kUnknown
+                                                                                     : op::Places::kKept;
+  };
+  op.define = [](RecipeBuilder& b) { Correlation(b).define(); };
   return op;
 }
 

@@ -116,6 +116,7 @@ Operator make_gaussian_blur() {
   op.output_extents = OutputExtents::kLikeFirstInput;
   op.example = image_example("fn.gaussian_blur(image, sigma=fn.random.uniform(range=[0.5, 3.0])), label");
   op.type_rule = gaussian_types;
+  op.places = op::Places::kKept;
   op.define = define_gaussian;
   return op;
 }

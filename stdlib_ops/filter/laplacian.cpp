@@ -156,6 +156,7 @@ Operator make_laplacian() {
   op.output_extents = OutputExtents::kLikeFirstInput;
   op.example = image_example("fn.laplacian(image, window_size=5, dtype=types.FLOAT), label");
   op.type_rule = laplacian_types;
+  op.places = op::Places::kKept;
   op.define = define_laplacian;
   return op;
 }

@@ -49,6 +49,7 @@ Operator make_cast() {
   op.type_rule = [](const TypeContext& ctx) -> Types {
     return std::vector{with_dtype(ctx.input(0), ctx.dtype("dtype", DType::kF32))};
   };
+  op.places = op::Places::kKept;
   op.define = define_cast;
   return op;
 }
@@ -68,6 +69,7 @@ Operator make_cast_like() {
   op.type_rule = [](const TypeContext& ctx) -> Types {
     return std::vector{with_dtype(ctx.input(0), ctx.input(1).dtype)};
   };
+  op.places = op::Places::kKept;
   op.define = define_cast;
   return op;
 }

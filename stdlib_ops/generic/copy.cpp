@@ -17,6 +17,7 @@ Operator make_copy() {
   op.output_extents = OutputExtents::kLikeFirstInput;
   op.example = image_example("fn.copy(image), label");
   op.type_rule = [](const TypeContext& ctx) -> Types { return std::vector{ctx.input(0)}; };
+  op.places = op::Places::kKept;
   op.define = [](RecipeBuilder& b) { copy_view(b, 0, 0); };
   return op;
 }

@@ -183,6 +183,7 @@ Operator make_erase() {
       "fn.erase(image, anchor=fn.random.uniform(range=[0, 0.75], shape=[2]), shape=[0.25, 0.25], "
       "normalized=True, fill_value=128), label");
   op.type_rule = erase_types;
+  op.places = op::Places::kKept;
   op.define = [](RecipeBuilder& b) { Eraser(b).define(); };
   return op;
 }

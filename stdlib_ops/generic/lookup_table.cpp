@@ -102,6 +102,7 @@ Operator make_lookup_table() {
   op.output_extents = OutputExtents::kLikeFirstInput;
   op.example = image_example("image, fn.lookup_table(label, keys=[0, 1], values=[7, 3], dtype=types.INT32)");
   op.type_rule = lookup_types;
+  op.places = op::Places::kKept;
   op.define = define_lookup;
   return op;
 }

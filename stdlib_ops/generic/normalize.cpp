@@ -369,6 +369,7 @@ Operator make_normalize() {
   op.example = image_example("fn.normalize(image, axis_names=\"HW\"), label");
   op.type_rule = normalize_types;
   op.expand = expand_normalize;
+  op.places = op::Places::kKept;
   op.define = [](RecipeBuilder& b) { Normalizer(b, StatisticsOf::kSample).define(); };
   return op;
 }
@@ -389,6 +390,7 @@ Operator make_normalize_squares() {
     GALATEA_ASSIGN(const auto axes, resolve_axes(ctx, ctx.input(0), ctx.input(0).layout));
     return std::vector{reduced_type(ctx.input(0), axes, true, DType::kF32)};
   };
+  op.places = op::Places::kNone;
   op.define = [](RecipeBuilder& b) { Normalizer(b, StatisticsOf::kBatch).define_squares(); };
   return op;
 }
@@ -408,6 +410,7 @@ Operator make_normalize_batch() {
   op.internal = true;
   op.output_extents = OutputExtents::kLikeFirstInput;
   op.type_rule = normalize_types;
+  op.places = op::Places::kKept;
   op.define = [](RecipeBuilder& b) { Normalizer(b, StatisticsOf::kBatch).define(); };
   return op;
 }

@@ -6,8 +6,7 @@
 
 #include "compiler/ir/attr.h"
 #include "compiler/op/arguments.h"
-#include "stdlib_ops/common/prelude.h"
-#include "stdlib_ops/common/window.h"
+#include "stdlib_ops/common/places.h"
 #include "stdlib_ops/operators.h"
 
 namespace galatea::ops {
@@ -156,6 +155,7 @@ Operator make_pad() {
   op.sees_batch = pad_sees_batch;
   op.type_rule = pad_types;
   op.define = define_pad;
+  moves_places(op, [](RecipeBuilder& b) { output_places(b, {}, {}); });  // it grows at its end
   return op;
 }
 

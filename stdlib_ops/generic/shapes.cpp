@@ -32,6 +32,7 @@ Operator make_shapes() {
     return std::vector{ir::Type{
         .dtype = dtype, .ndim = 1, .layout = {}, .device = ir::Device::kCpu, .extents = {ctx.input(0).ndim}}};
   };
+  op.places = op::Places::kNone;
   op.define = [](RecipeBuilder& b) {
     std::vector<Expr> elements;
     for (const Expr& e : b.extents(0)) elements.push_back(kernel::convert(e, b.output_type(0).dtype));

@@ -21,6 +21,7 @@ Operator make_transfer(std::string_view name, std::string device, std::string su
   op.internal = true;
   op.output_extents = OutputExtents::kLikeFirstInput;
   op.type_rule = [](const TypeContext& ctx) -> Types { return std::vector{ctx.input(0)}; };
+  op.places = op::Places::kKept;
   op.define = [](RecipeBuilder& b) { copy_view(b, 0, 0); };
   return op;
 }

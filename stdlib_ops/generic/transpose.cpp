@@ -70,6 +70,7 @@ Operator make_transpose() {
   op.devices = {"cpu", "gpu"};
   op.example = image_example("fn.transpose(image, perm=[2, 0, 1]), label");
   op.type_rule = transpose_types;
+  op.places = op::Places::kKept;
   op.define = [](RecipeBuilder& b) {
     const auto ndim = static_cast<size_t>(b.input_type(0).ndim);
     const auto perm =

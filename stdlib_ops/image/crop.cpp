@@ -2,7 +2,7 @@
 //
 // Comes in: an image and the window's extents and position. Goes out: a view; with padding or another type, a
 // map.
-#include "stdlib_ops/common/window.h"
+#include "stdlib_ops/common/places.h"
 #include "stdlib_ops/operators.h"
 
 namespace galatea::ops {
@@ -28,10 +28,10 @@ Types crop_type_rule(const TypeContext& ctx) {
   return std::vector{out};
 }
 
-void define_crop(RecipeBuilder& b) {
+/// The window, of each dimension of the input.
+std::vector<AxisRange> cropped_ranges(RecipeBuilder& b) {
   const Layout layout = b.input_layout(0);
   const std::string axes = window_axes_of(layout);
-  const BoundsPolicy policy = bounds_policy(b);
   std::vector<Expr> extents;
   for (const char letter : axes) extents.push_back(b.extent(0, layout.find(letter)));
   const auto window = crop_window(b, axes, extents);
@@ -39,8 +39,19 @@ void define_crop(RecipeBuilder& b) {
   for (int d = 0; d < b.input_type(0).ndim; ++d) ranges.push_back({i64(0), b.extent(0, d)});
   for (size_t n = 0; n < axes.size(); ++n)
     ranges[static_cast<size_t>(layout.find(axes[n]))] =
-        apply_bounds(b, window[n], extents[n], policy, axes[n]);
-  output_window(b, ranges, policy, layout.find('C'));
+        apply_bounds(b, window[n], extents[n], bounds_policy(b), axes[n]);
+  return ranges;
+}
+
+void define_crop(RecipeBuilder& b) {
+  output_window(b, cropped_ranges(b), bounds_policy(b), b.input_layout(0).find('C'));
+}
+
+void define_crop_places(RecipeBuilder& b) {
+  const ImageAxes at = image_axes(b.input_layout(0));
+  const auto ranges = cropped_ranges(b);
+  output_places(b, window_places(ranges[static_cast<size_t>(at.w)]),
+                window_places(ranges[static_cast<size_t>(at.h)]));
 }
 
 }  // namespace
@@ -69,6 +80,7 @@ Operator make_crop() {
   op.example = image_example("fn.crop(image, crop=(48, 48), out_of_bounds_policy=\"pad\"), label");
   op.type_rule = crop_type_rule;
   op.define = define_crop;
+  moves_places(op, define_crop_places);
   return op;
 }
 

@@ -5,7 +5,7 @@
 // into the store of its producer.
 #include <algorithm>
 
-#include "stdlib_ops/common/window.h"
+#include "stdlib_ops/common/places.h"
 #include "stdlib_ops/operators.h"
 
 namespace galatea::ops {
@@ -133,6 +133,16 @@ Statistics statistics(RecipeBuilder& b, const Expr& channels) {
   return s;
 }
 
+/// The window along each of the axes D, H and W that there are.
+std::vector<AxisRange> normalized_window(RecipeBuilder& b, const std::string& axes, BoundsPolicy policy) {
+  std::vector<Expr> extents;
+  for (const char letter : axes) extents.push_back(b.extent(0, b.input_layout(0).find(letter)));
+  std::vector<AxisRange> window = crop_window(b, axes, extents);
+  for (size_t n = 0; n < axes.size(); ++n)
+    window[n] = apply_bounds(b, window[n], extents[n], policy, axes[n]);
+  return window;
+}
+
 void define_cmn(RecipeBuilder& b) {
   const Layout in_layout = b.input_layout(0);
   const ImageAxes at = image_axes(in_layout);
@@ -143,12 +153,10 @@ void define_cmn(RecipeBuilder& b) {
   const Statistics stats = statistics(b, channels);
   const Expr shift = b.arg("shift", DType::kF32);
   const std::string axes = window_axes_of(in_layout);
-  std::vector<Expr> input_extents, extents(b.extents(0).size());
-  for (const char letter : axes) input_extents.push_back(b.extent(0, in_layout.find(letter)));
-  std::vector<AxisRange> window = crop_window(b, axes, input_extents);
+  std::vector<Expr> extents(b.extents(0).size());
+  const std::vector<AxisRange> window = normalized_window(b, axes, policy);
   std::vector<int> window_dims;
   for (size_t n = 0; n < axes.size(); ++n) {
-    window[n] = apply_bounds(b, window[n], input_extents[n], policy, axes[n]);
     window_dims.push_back(in_layout.find(axes[n]));
     extents[static_cast<size_t>(window_dims.back())] = window[n].extent;
   }
@@ -187,6 +195,13 @@ void define_cmn(RecipeBuilder& b) {
   const Layout out_layout = output_layout(in_layout, b.text("output_layout"));
   for (char letter : out_layout.str()) axis_of.push_back(in_layout.find(letter));
   b.output_stage(0, stage, axis_of);
+}
+
+void define_cmn_places(RecipeBuilder& b) {
+  const auto window = normalized_window(b, window_axes_of(b.input_layout(0)), bounds_policy(b));
+  const AxisRange &rows = window[window.size() - 2], &columns = window.back();
+  const Expr mirror = not_equal(b.arg("mirror", DType::kI64), i64(0));
+  output_places(b, mirrored_places(window_places(columns), mirror, columns.extent), window_places(rows));
 }
 
 }  // namespace
@@ -254,6 +269,7 @@ Operator make_crop_mirror_normalize() {
       "57.12, 57.375]), label");
   op.type_rule = cmn_type_rule;
   op.define = define_cmn;
+  moves_places(op, define_cmn_places);
   return op;
 }
 

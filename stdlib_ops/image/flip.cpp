@@ -1,7 +1,7 @@
 // flip: mirrors images.
 //
 // Comes in: an image. Goes out: a view that walks the flipped axes backwards.
-#include "stdlib_ops/common/prelude.h"
+#include "stdlib_ops/common/places.h"
 #include "stdlib_ops/operators.h"
 
 namespace galatea::ops {
@@ -25,6 +25,14 @@ void define_flip(RecipeBuilder& b) {
   mirror("vertical", at.h);
   if (const int depth = b.input_layout(0).find('D'); depth >= 0) mirror("depthwise", depth);
   b.output_view(0, 0, b.extents(0), dims, start, step);
+}
+
+void define_flip_places(RecipeBuilder& b) {
+  const ImageAxes at = image_axes(b.input_layout(0));
+  const auto along = [&](const char* arg, int dim) {
+    return mirrored_places({}, not_equal(b.arg(arg, DType::kI64), i64(0)), b.extent(0, dim));
+  };
+  output_places(b, along("horizontal", at.w), along("vertical", at.h));
 }
 
 }  // namespace
@@ -64,6 +72,7 @@ Operator make_flip() {
     return std::vector{out};
   };
   op.define = define_flip;
+  moves_places(op, define_flip_places);
   return op;
 }
 

@@ -86,6 +86,7 @@ Operator make_grid_mask() {
   op.example = image_example(
       "fn.grid_mask(image, tile=24, ratio=0.4, angle=fn.random.uniform(range=[0, 1.5])), label");
   op.type_rule = grid_mask_types;
+  op.places = op::Places::kKept;
   op.define = define_grid_mask;
   return op;
 }

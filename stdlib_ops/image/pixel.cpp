@@ -12,7 +12,9 @@
 #include <map>
 #include <unordered_map>
 
+#include "compiler/ir/attr.h"
 #include "compiler/kernel/reader.h"
+#include "compiler/op/arguments.h"
 #include "compiler/op/pixel_axes.h"
 #include "stdlib_ops/common/pointwise.h"
 #include "stdlib_ops/common/warp.h"
@@ -283,6 +285,33 @@ void define_pixel(RecipeBuilder& b) {
   b.output_stage(0, stage);
 }
 
+// ---- places
+
+/// Whether an index is that coordinate, or a constant distance from it.
+bool is_near_axis(const Expr& e, int axis) {
+  if (e->kind == ExprKind::kAxis) return e->index == axis;
+  if (e->kind != ExprKind::kOp) return false;
+  if (e->op == ScalarOp::kConvert) return is_integral(e.type()) && is_near_axis(e->args[0], axis);
+  const bool sum = e->op == ScalarOp::kAdd, difference = e->op == ScalarOp::kSub;
+  if (!sum && !difference) return false;
+  return (kernel::is_const(e->args[1]) && is_near_axis(e->args[0], axis)) ||
+         (sum && kernel::is_const(e->args[0]) && is_near_axis(e->args[1], axis));
+}
+
+/// An image that is read at the element's own place, and at constant distances from it, stays where it is.
+op::Places pixel_places(const ir::Node& node) {
+  const op::Arguments args(*node.op, node.args);
+  const int64_t like = ir::attr_integer(args.attr("like"));
+  auto body = read_body(ir::attr_text(args.attr("body")));
+  GALATEA_CHECK(body.has_value(), "the type rule has read the expression");
+  bool near = like >= 0 && !args.given("size");
+  kernel::for_each_node(*body, [&](const Expr& e) {
+    if (e->kind == ExprKind::kLoad && e->target.index == like)
+      near = near && is_near_axis(e->args[0], 0) && is_near_axis(e->args[1], 1);
+  });
+  return near ? op::Places::kKept : op::Places::kUnknown;
+}
+
 }  // namespace
 
 Operator make_pixel() {
@@ -321,6 +350,7 @@ Operator make_pixel() {
              dtype_arg("Element type of the output: the image's, or FLOAT without one.")};
   op.devices = {"cpu", "gpu"};
   op.type_rule = pixel_types;
+  op.places_of = pixel_places;
   op.define = define_pixel;
   return op;
 }

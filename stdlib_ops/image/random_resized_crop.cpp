@@ -2,8 +2,8 @@
 //
 // Comes in: an image. Goes out: the window resampled to `size`; filter taps may reach past the window, as in
 // the reference.
+#include "stdlib_ops/common/places.h"
 #include "stdlib_ops/common/random_window.h"
-#include "stdlib_ops/common/resample.h"
 #include "stdlib_ops/operators.h"
 
 namespace galatea::ops {
@@ -26,7 +26,8 @@ Types random_resized_crop_types(const TypeContext& ctx) {
   return std::vector{out};
 }
 
-void define_random_resized_crop(RecipeBuilder& b) {
+/// Rows, then columns.
+std::array<ResampleAxis, 2> drawn_axes(RecipeBuilder& b) {
   const ImageAxes at = image_axes(b.input_layout(0));
   const Expr height = b.full_extent(0, at.h), width = b.full_extent(0, at.w);
   b.check((height > i64(0)) & (width > i64(0)), "the image is empty: {} x {}", {height, width});
@@ -39,7 +40,17 @@ void define_random_resized_crop(RecipeBuilder& b) {
                         .n = i64(n),
                         .within = true};
   };
-  b.output_stage(0, resample(b, axis(at.h, rows, size.front()), axis(at.w, columns, size.back())));
+  return {axis(at.h, rows, size.front()), axis(at.w, columns, size.back())};
+}
+
+void define_random_resized_crop(RecipeBuilder& b) {
+  const auto [rows, columns] = drawn_axes(b);
+  b.output_stage(0, resample(b, rows, columns));
+}
+
+void define_random_resized_crop_places(RecipeBuilder& b) {
+  const auto [rows, columns] = drawn_axes(b);
+  output_places(b, resampled_places(columns), resampled_places(rows));
 }
 
 }  // namespace
@@ -69,6 +80,7 @@ Operator make_random_resized_crop() {
   op.example = image_example("fn.random_resized_crop(image, size=[64, 64]), label");
   op.type_rule = random_resized_crop_types;
   op.define = define_random_resized_crop;
+  moves_places(op, define_random_resized_crop_places);
   return op;
 }
 

@@ -5,8 +5,7 @@
 // extents.
 #include <cmath>
 
-#include "stdlib_ops/common/resample.h"
-#include "stdlib_ops/common/window.h"
+#include "stdlib_ops/common/places.h"
 #include "stdlib_ops/operators.h"
 
 namespace galatea::ops {
@@ -241,6 +240,11 @@ std::vector<ResampleAxis> resized(RecipeBuilder& b, const std::string& axes) {
   return out;
 }
 
+/// The last two axes are rows and columns.
+void output_resized_places(RecipeBuilder& b, const std::vector<ResampleAxis>& axes) {
+  output_places(b, resampled_places(axes.back()), resampled_places(axes[axes.size() - 2]));
+}
+
 /// Output 0, along H and W, or D, H and W.
 void output_resized(RecipeBuilder& b, const std::vector<ResampleAxis>& axes) {
   b.output_stage(0,
@@ -285,7 +289,8 @@ void take_window(ResampleAxis& axis, const AxisRange& range) {
   axis.within = false;  // it may be larger than the resized image
 }
 
-void define_resize_crop_mirror(RecipeBuilder& b) {
+/// All of D, H and W that there are.
+std::vector<ResampleAxis> resized_windows(RecipeBuilder& b) {
   const std::string axes = window_axes_of(b.input_layout(0)), sized = resized_axes(b);
   std::vector<ResampleAxis> resampled = resized(b, sized);
   if (sized.size() < axes.size()) {  // slices stay as they are, but for the window
@@ -310,8 +315,10 @@ void define_resize_crop_mirror(RecipeBuilder& b) {
     resampled[n].lo = select(mirrored, resampled[n].hi, lo);
     resampled[n].hi = select(mirrored, lo, resampled[n].hi);
   }
-  output_resized(b, resampled);
+  return resampled;
 }
+
+void define_resize_crop_mirror(RecipeBuilder& b) { output_resized(b, resized_windows(b)); }
 
 std::vector<Port> resize_input() {
   return {{.name = "data",
@@ -401,6 +408,7 @@ Operator make_cropped(const std::string& name, bool antialias) {
       "fn." + name + "(image, resize_shorter=72, crop=(64, 64), mirror=fn.random.coin_flip()), label");
   op.type_rule = resize_crop_mirror_types;
   op.define = define_resize_crop_mirror;
+  moves_places(op, [](RecipeBuilder& b) { output_resized_places(b, resized_windows(b)); });
   return op;
 }
 
@@ -433,6 +441,7 @@ Operator make_resize() {
   op.example = image_example("fn.resize(image, size=[64, 96], interp_type=types.INTERP_CUBIC), label");
   op.type_rule = resize_types;
   op.define = define_resize;
+  moves_places(op, [](RecipeBuilder& b) { output_resized_places(b, resized(b, resized_axes(b))); });
   return op;
 }
 

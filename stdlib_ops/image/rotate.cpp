@@ -6,7 +6,7 @@
 #include <numbers>
 #include <optional>
 
-#include "stdlib_ops/common/warp.h"
+#include "stdlib_ops/common/places.h"
 #include "stdlib_ops/operators.h"
 
 namespace galatea::ops {
@@ -75,9 +75,14 @@ void output_turn(RecipeBuilder& b, const ImageAxes& at, int quarters) {
   b.output_view(0, 0, extents, dims, start, step);
 }
 
-void define_rotate(RecipeBuilder& b) {
+/// The canvas, rows first, and what its places show.
+struct Turn {
+  AffineMap map;
+  std::array<Expr, 2> size;
+};
+
+Turn turn_of(RecipeBuilder& b) {
   const ImageAxes at = image_axes(b.input_layout(0));
-  if (const auto quarters = quarter_turns(b)) return output_turn(b, at, *quarters);
   const Expr h = b.extent(0, at.h), w = b.extent(0, at.w);
   const Expr angle = b.arg("angle", DType::kF32);
   b.check(absolute(angle) <= f32(1e9), "the angle {} is no angle in degrees", {angle}, {}, "angle");
@@ -91,8 +96,13 @@ void define_rotate(RecipeBuilder& b) {
   const Expr half = f64(0.5);
   const Expr in_x = to_f64(w) * half, in_y = to_f64(h) * half;
   const Expr out_x = to_f64(size[1]) * half, out_y = to_f64(size[0]) * half;
-  output_warp(b, {{{c, -s, in_x - (c * out_x - s * out_y)}, {s, c, in_y - (s * out_x + c * out_y)}}}, size[0],
-              size[1]);
+  return {{{{c, -s, in_x - (c * out_x - s * out_y)}, {s, c, in_y - (s * out_x + c * out_y)}}}, size};
+}
+
+void define_rotate(RecipeBuilder& b) {
+  if (const auto quarters = quarter_turns(b)) return output_turn(b, image_axes(b.input_layout(0)), *quarters);
+  const Turn turn = turn_of(b);
+  output_warp(b, turn.map, turn.size[0], turn.size[1]);
 }
 
 }  // namespace
@@ -130,6 +140,7 @@ Operator make_rotate() {
       "label");
   op.type_rule = rotate_types;
   op.define = define_rotate;
+  moves_places(op, [](RecipeBuilder& b) { output_places(b, inverse(turn_of(b).map)); });
   return op;
 }
 

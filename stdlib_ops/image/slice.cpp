@@ -2,6 +2,7 @@
 //
 // Comes in: any tensor; positions as arguments or as two more inputs. Goes out: a view; with padding or
 // another type, a map.
+#include "stdlib_ops/common/places.h"
 #include "stdlib_ops/common/slice_window.h"
 #include "stdlib_ops/operators.h"
 
@@ -33,7 +34,8 @@ Types slice_type_rule(const TypeContext& ctx) {
   return std::vector{out};
 }
 
-void define_slice(RecipeBuilder& b) {
+/// The window, of each dimension of the input.
+std::vector<AxisRange> sliced_ranges(RecipeBuilder& b) {
   const ir::Type& in = b.input_type(0);
   const auto axes = slice_axes(b, in.layout, in.ndim);
   const BoundsPolicy policy = bounds_policy(b);
@@ -46,7 +48,18 @@ void define_slice(RecipeBuilder& b) {
     const char letter = in.layout.empty() ? static_cast<char>('0' + d) : in.layout[d];
     ranges[static_cast<size_t>(d)] = apply_bounds(b, range, b.extent(0, d), policy, letter);
   }
-  output_window(b, ranges, policy, in.layout.find('C'));
+  return ranges;
+}
+
+void define_slice(RecipeBuilder& b) {
+  output_window(b, sliced_ranges(b), bounds_policy(b), b.input_type(0).layout.find('C'));
+}
+
+void define_slice_places(RecipeBuilder& b) {
+  const ImageAxes at = image_axes(b.input_type(0).layout);
+  const auto ranges = sliced_ranges(b);
+  output_places(b, window_places(ranges[static_cast<size_t>(at.w)]),
+                window_places(ranges[static_cast<size_t>(at.h)]));
 }
 
 }  // namespace
@@ -82,6 +95,7 @@ Operator make_slice() {
   op.example = image_example("fn.slice(image, rel_start=[0.25, 0.25], rel_shape=[0.5, 0.5]), label");
   op.type_rule = slice_type_rule;
   op.define = define_slice;
+  moves_places(op, define_slice_places);
   return op;
 }
 

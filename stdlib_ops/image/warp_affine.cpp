@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "stdlib_ops/common/matrix.h"
-#include "stdlib_ops/common/warp.h"
+#include "stdlib_ops/common/places.h"
 #include "stdlib_ops/operators.h"
 
 namespace galatea::ops {
@@ -74,14 +74,10 @@ AffineMap given_map(RecipeBuilder& b) {
   return map;
 }
 
-/// The map back. The determinant of f32 elements is exact but for one rounding, so it is 0 where it should
-/// be.
-AffineMap inverse(RecipeBuilder& b, const AffineMap& m) {
-  const Expr det = m[0][0] * m[1][1] - m[0][1] * m[1][0];
-  b.check(not_equal(det, f64(0)), "the matrix has no inverse, and inverse_map=False asks for it", {},
+/// The determinant of f32 elements is exact but for one rounding, so it is 0 where it should be.
+void check_inverse(RecipeBuilder& b, const AffineMap& m, const std::string& message) {
+  b.check(not_equal(determinant(m), f64(0)), message, {},
           "the first two columns must not be multiples of each other", b.given("matrix") ? "matrix" : "");
-  const Expr a = m[1][1] / det, c = -m[0][1] / det, d = -m[1][0] / det, e = m[0][0] / det;
-  return {{{a, c, -(a * m[0][2] + c * m[1][2])}, {d, e, -(d * m[0][2] + e * m[1][2])}}};
 }
 
 void define_warp_affine(RecipeBuilder& b) {
@@ -89,7 +85,16 @@ void define_warp_affine(RecipeBuilder& b) {
   const AffineMap given = given_map(b);
   const std::array<Expr, 2> size =
       b.given("size") ? warp_size(b) : std::array{b.extent(0, at.h), b.extent(0, at.w)};
-  output_warp(b, b.flag("inverse_map") ? given : inverse(b, given), size[0], size[1]);
+  const bool maps_back = b.flag("inverse_map");
+  if (!maps_back) check_inverse(b, given, "the matrix has no inverse, and inverse_map=False asks for it");
+  output_warp(b, maps_back ? given : inverse(given), size[0], size[1]);
+}
+
+void define_warp_affine_places(RecipeBuilder& b) {
+  const AffineMap given = given_map(b);
+  const bool maps_back = b.flag("inverse_map");
+  if (maps_back) check_inverse(b, given, "the matrix has no inverse: boxes and points cannot follow it");
+  output_places(b, maps_back ? inverse(given) : given);
 }
 
 }  // namespace
@@ -129,6 +134,7 @@ Operator make_warp_affine() {
       image_example("fn.warp_affine(image, matrix=[1.0, 0.1, -8.0, 0.0, 1.0, 0.0], fill_value=0), label");
   op.type_rule = warp_affine_types;
   op.define = define_warp_affine;
+  moves_places(op, define_warp_affine_places);
   return op;
 }
 

@@ -64,6 +64,7 @@ Operator make_noise_gaussian() {
           "stddev");
     return std::vector{ctx.input(0)};
   };
+  op.places = op::Places::kKept;
   op.define = define_noise_gaussian;
   return op;
 }

@@ -100,6 +100,7 @@ Operator make_noise_salt_and_pepper() {
   op.output_extents = OutputExtents::kLikeFirstInput;
   op.example = image_example("fn.noise.salt_and_pepper(image, prob=0.1), label");
   op.type_rule = salt_and_pepper_types;
+  op.places = op::Places::kKept;
   op.define = define_salt_and_pepper;
   return op;
 }

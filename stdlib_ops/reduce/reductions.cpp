@@ -80,6 +80,7 @@ Operator make(const char* name, Kind kind) {
   op.args = reduction_args();
   op.devices = {"cpu", "gpu"};
   op.type_rule = [kind](const TypeContext& ctx) { return reduction_types(ctx, kind); };
+  op.places = op::Places::kNone;
   op.define = [kind](RecipeBuilder& b) { define_reduction(b, kind); };
   if (kind == Kind::kMeanSquare || kind == Kind::kRms) return op;
   op.args.push_back(batch_arg("Whether to reduce over all samples of the batch, too: each gets the same."));

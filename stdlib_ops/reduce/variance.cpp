@@ -104,6 +104,7 @@ Operator make(const char* name, bool root) {
                      .documentation = "What is subtracted from the number of elements in the divisor."});
   op.devices = {"cpu", "gpu"};
   op.type_rule = variance_types;
+  op.places = op::Places::kNone;
   op.define = [root](RecipeBuilder& b) { define_variance(b, root); };
   return op;
 }

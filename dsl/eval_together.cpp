@@ -1,0 +1,397 @@
+// `galatea.together(image=…, mask=…, boxes=…, labels=…, points=…)`: what belongs to a picture goes where the
+// picture goes. In: operators applied to such a bundle. Out: the bundle of the result.
+//
+// A bundle is a record, so arms of branches merge it field by field. An operator is applied to its picture;
+// what the operator declares of places (op::Places) says what becomes of the rest. Nothing is drawn twice: the
+// map of places and the mask come from nodes with the arguments and the key of the picture's.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "compiler/ir/attr.h"
+#include "compiler/op/places.h"
+#include "compiler/op/schema.h"
+#include "dsl/evaluator.h"
+#include "dsl/suggest.h"
+
+namespace galatea::dsl {
+namespace {
+
+constexpr std::string_view kBundle = "Together";
+// Fields. Those of the user's come out by bundle_attribute(); that of the picture is as the user sees it.
+constexpr const char *kImage = "image", *kMask = "__mask", *kMap = "__map", *kCorners = "__corners",
+                     *kVisible = "__visible", *kLabels = "__labels", *kPoints = "__points",
+                     *kInside = "__inside", *kFlatMask = "__flat_mask", *kFormat = "__format",
+                     *kRelative = "__relative", *kMinVisible = "__min_visible", *kMaskFill = "__mask_fill";
+
+const Value& field(const Value& bundle, const char* name) {
+  const Value* found = bundle.as<StructObject>().find(name);
+  GALATEA_CHECK(found != nullptr, std::string("a bundle without ") + name);
+  return *found;
+}
+
+Value with(Evaluator& ev, const Value& bundle, const std::vector<std::pair<const char*, Value>>& changes) {
+  std::vector<std::pair<std::string, Value>> fields = bundle.as<StructObject>().fields;
+  for (const auto& [name, value] : changes)
+    std::ranges::find(fields, name, &std::pair<std::string, Value>::first)->second = value;
+  Value made = ev.make_struct(std::move(fields));
+  made.as<StructObject>().type = kBundle;
+  return made;
+}
+
+/// An image of one time: rows and columns, and channels or none.
+bool is_picture(const ir::Type& type) {
+  const std::string axes = type.layout.str();
+  return axes.contains('H') && axes.contains('W') && axes.find_first_not_of("HWC") == std::string::npos;
+}
+
+/// Arguments that speak of values, not of places: what a mask has instead.
+void speak_of_mask(std::vector<ir::Arg>& args, const op::Operator& op, const ir::Type& mask,
+                   const ir::Type& picture, double fill, Span span) {
+  constexpr std::string_view kOfValues[] = {
+      "interp_type", "min_filter", "mag_filter", "antialias", "cubic_a", "fill_value",    "fill_values",
+      "mean",        "std",        "scale",      "shift",     "dtype",   "output_layout", "pad_output"};
+  const bool fills = std::ranges::any_of(
+      args, [](const ir::Arg& arg) { return arg.name == "fill_value" || arg.name == "fill_values"; });
+  std::erase_if(args, [&](const ir::Arg& arg) {
+    return std::ranges::find(kOfValues, arg.name) != std::end(kOfValues);
+  });
+  const auto give = [&](const char* name, ir::Attr value) { args.push_back({name, std::move(value), span}); };
+  for (const op::ArgSpec& arg : op.args) {
+    if (!arg.refused.empty()) continue;
+    const bool has_default = !ir::is_none(arg.default_value);
+    if (arg.name == "interp_type") give("interp_type", int64_t{0});
+    if (arg.name == "dtype" && has_default) give("dtype", mask.dtype);
+    if (arg.name == "output_layout") give("output_layout", std::string());
+    if ((arg.name == "fill_value" || arg.name == "fill_values") && (fills || has_default))
+      give(arg.name.c_str(),
+           arg.kind == op::ArgKind::kFloatList ? ir::Attr(std::vector<double>{fill}) : ir::Attr(fill));
+  }
+  // Numbers of axes are the picture's.
+  if (mask.layout == picture.layout) return;
+  const auto axes = std::ranges::find(args, "axes", &ir::Arg::name);
+  if (axes == args.end() || axes->is_value() || op.find_arg("axis_names") == nullptr) return;
+  std::string names;
+  for (int64_t axis : ir::attr_integers(axes->as_attr()))
+    names += picture.layout[static_cast<int>(axis < 0 ? axis + picture.ndim : axis)];
+  axes->name = "axis_names";
+  axes->value = ir::Attr(names);
+}
+
+Value method_move(Evaluator& ev, CallArguments& a) {
+  if (!a.positional.empty() || !a.keywords.empty())
+    return ev.fail(Message::kBadArgument, a.span, {a.name, "no arguments"});
+  const bool gpu = a.name == "gpu";
+  if (gpu) ev.note_device(a.span, "`.gpu()`");
+  return ev.move_bundle(a.self, gpu ? ir::Device::kGpu : ir::Device::kCpu, a.span);
+}
+
+}  // namespace
+
+bool Evaluator::is_bundle(const Value& value) {
+  return value.is(ValueKind::kStruct) && value.as<StructObject>().type == kBundle;
+}
+
+Value Evaluator::picture_of(const Value& value) { return is_bundle(value) ? field(value, kImage) : value; }
+
+// ---- made
+
+Value Evaluator::make_together(CallArguments& a) {
+  constexpr std::string_view kNames[] = {"image",      "mask",     "boxes",       "labels",   "points",
+                                         "box_format", "relative", "min_visible", "mask_fill"};
+  if (!graph_) return fail(Message::kOutsidePipeline, a.span, {"`galatea.together`"});
+  if (a.positional.size() > 1)
+    return fail(Message::kBadArgument, a.spans[1],
+                {"galatea.together", "the image first, and all else by name"});
+  if (!a.positional.empty())
+    a.keywords.insert(a.keywords.begin(), {"image", a.positional[0], a.spans[0], a.spans[0]});
+  std::map<std::string_view, CallArguments::Keyword> given;
+  bool good = true;
+  for (const CallArguments::Keyword& keyword : a.keywords) {
+    if (std::ranges::find(kNames, keyword.name) == std::end(kNames)) {
+      const std::string near = did_you_mean(keyword.name, {std::begin(kNames), std::end(kNames)});
+      fail(Message::kUnknownParameter, keyword.name_span, {"galatea.together", keyword.name, near});
+      good = false;
+    }
+    if (has_poison(keyword.value)) good = false;
+    if (!keyword.value.is(ValueKind::kNone)) given.emplace(keyword.name, keyword);
+  }
+  if (!good) return Value::poison();
+  const auto get = [&](std::string_view name) {
+    return given.contains(name) ? given.at(name).value : Value::none();
+  };
+  const auto wrong = [&](std::string_view name, std::string wanted, std::string help = "") {
+    const CallArguments::Keyword& keyword = given.at(name);
+    Diagnostic diagnostic = diagnose(Message::kTogetherArgument, keyword.span,
+                                     {std::string(name), std::move(wanted), type_text(keyword.value)});
+    if (!help.empty()) diagnostic.help = std::move(help);
+    report(std::move(diagnostic));
+    good = false;
+  };
+  if (!given.contains("image")) return fail(Message::kMissingArgument, a.span, {"galatea.together", "image"});
+
+  // A picture without a layout has that of its number of axes.
+  const auto picture = [&](std::string_view name, bool& is_flat) {
+    Value value = get(name);
+    if (!value.is_node()) return wrong(name, "a data node"), Value::poison();
+    const ir::Type type = type_of(value);
+    if (type.layout.empty() && (type.ndim == 2 || type.ndim == 3))
+      value = node_operator("reshape", {value}, a.span,
+                            {{"layout", ir::Attr(std::string(type.ndim == 3 ? "HWC" : "HW")), a.span}});
+    if (value.is_poison()) return value;
+    if (!is_picture(type_of(value)))
+      return wrong(name, "an image of layout HWC, CHW or HW",
+                   "sequences and volumes have no boxes yet: apply it to images"),
+             Value::poison();
+    is_flat = type_of(value).ndim == 2;
+    if (is_flat)
+      value = node_operator("expand_dims", {value}, a.span,
+                            {{"axes", ir::Attr(std::vector<int64_t>{2}), a.span},
+                             {"new_axis_names", ir::Attr(std::string("C")), a.span}});
+    return value;
+  };
+  bool flat_image = false, flat_mask = false;
+  const Value image = picture("image", flat_image);
+  if (image.is_poison()) return image;
+  Value mask = Value::none();
+  if (given.contains("mask")) {
+    mask = picture("mask", flat_mask);
+    if (mask.is_poison()) return mask;
+    mask = node_operator("together.mask", {mask, image}, given.at("mask").span);
+  }
+
+  // Integers are taken as numbers.
+  const auto numbers = [&](std::string_view name, int least_rank, int most_rank, int64_t innermost,
+                           const char* wanted) {
+    Value value = get(name);
+    if (value.is(ValueKind::kNone)) return value;
+    if (!value.is_node()) value = constant_node(value, given.at(name).span);
+    if (!value.is_node()) return good = false, value;
+    const ir::Type& type = type_of(value);
+    const bool fits = type.ndim >= least_rank && type.ndim <= most_rank && !is_bool(type.dtype) &&
+                      (type.extents.back() == innermost || type.extents.back() < 0);
+    if (!fits) return wrong(name, wanted), value;
+    if (type.device == ir::Device::kGpu) value = move_node(value, ir::Device::kCpu, given.at(name).span);
+    if (type_of(value).dtype != DType::kF32)
+      value = node_operator("cast", {value}, given.at(name).span,
+                            {{"dtype", ir::Attr(DType::kF32), given.at(name).span}});
+    good = good && value.is_node();
+    return value;
+  };
+  const Value boxes = numbers("boxes", 2, 2, 4, "boxes as rows of four numbers, FLOAT [n, 4]");
+  const Value points =
+      numbers("points", 2, 3, 2, "points as rows of x and y, FLOAT [n, 2], or [n, k, 2]: k of each box");
+  const Value labels = get("labels");
+  if (given.contains("labels") && boxes.is(ValueKind::kNone))
+    wrong("labels", "given with `boxes`, whose labels they are",
+          "a label of the whole image needs no bundle");
+  for (const Value& one : labels.is_sequence() ? labels.elements() : std::vector<Value>{labels})
+    if (given.contains("labels") && !one.is_node())
+      wrong("labels", "a data node with a row for each box, or a list of them");
+
+  const auto option = [&](std::string_view name, Value otherwise, auto fits, const char* wanted) {
+    if (!given.contains(name)) return otherwise;
+    const Value value = plain(get(name));
+    if (!fits(value)) wrong(name, wanted);
+    return value;
+  };
+  const auto is_format = [](const Value& v) {
+    return v.is(ValueKind::kString) && (v.text() == "xyxy" || v.text() == "xywh" || v.text() == "cxcywh");
+  };
+  const auto is_share = [](const Value& v) {
+    return v.is_number() && v.as_double() >= 0 && v.as_double() <= 1;
+  };
+  const Value format =
+      option("box_format", make_string("xyxy"), is_format, "`\"xyxy\"`, `\"xywh\"` or `\"cxcywh\"`");
+  const Value relative = option(
+      "relative", Value::of(false), [](const Value& v) { return v.is(ValueKind::kBool); }, "True or False");
+  const Value least = option("min_visible", Value::of(0.0), is_share, "a number from 0 to 1");
+  const Value fill =
+      option("mask_fill", Value::of(0.0), [](const Value& v) { return v.is_number(); }, "a number");
+  if (!good || mask.is_poison()) return Value::poison();
+
+  std::vector<ir::Arg> in_pixels = {{"relative", ir::Attr(truth(relative)), a.span}};
+  Value corners = Value::none(), visible = Value::none(), pixels = Value::none(), inside = Value::none();
+  std::vector<Value> rows;
+  for (int i = 0; i < 3; ++i)
+    rows.push_back(make_list(
+        {Value::of(i == 0 ? 1.0 : 0.0), Value::of(i == 1 ? 1.0 : 0.0), Value::of(i == 2 ? 1.0 : 0.0)}));
+  const Value map = constant_node(make_list(std::move(rows)), a.span, DType::kF64);
+  if (boxes.is_node()) {
+    std::vector<ir::Arg> args = in_pixels;
+    args.push_back({"format", ir::Attr(format.text()), a.span});
+    corners = node_operator("together.corners", {boxes, image}, given.at("boxes").span, std::move(args));
+    visible = node_operator("together.visible", {corners, image}, given.at("boxes").span);
+  }
+  if (points.is_node()) {
+    pixels = node_operator("together.pixels", {points, image}, given.at("points").span, std::move(in_pixels));
+    inside = node_operator("together.inside", {pixels, map, image}, given.at("points").span);
+  }
+  for (const Value& made : {map, corners, visible, pixels, inside})
+    if (made.is_poison()) return Value::poison();
+  Value bundle = make_struct({{kImage, image},
+                              {kMask, mask},
+                              {kMap, map},
+                              {kCorners, corners},
+                              {kVisible, visible},
+                              {kLabels, labels},
+                              {kPoints, pixels},
+                              {kInside, inside},
+                              {kFlatMask, Value::of(flat_mask)},
+                              {kFormat, format},
+                              {kRelative, relative},
+                              {kMinVisible, least},
+                              {kMaskFill, fill}});
+  bundle.as<StructObject>().type = kBundle;
+  return bundle;
+}
+
+// ---- carried along
+
+Value Evaluator::common_bundle(const std::vector<Value>& operands, const BundleCall& call) {
+  const auto first = std::ranges::find_if(operands, is_bundle);
+  const auto lies_like_first = [&](const Value& other) {
+    if (!is_bundle(other)) return true;
+    return std::ranges::all_of(first->as<StructObject>().fields, [&](const auto& own) {
+      return own.first == kImage || own.second.same_as(field(other, own.first.c_str()));
+    });
+  };
+  if (std::all_of(first, operands.end(), lies_like_first)) return *first;
+  return fail(Message::kBundlesApart, call.span, {call.what});
+}
+
+Value Evaluator::carry(const Value& made, const std::vector<Value>& operands, const BundleCall& call) {
+  if (made.is(ValueKind::kTuple)) {  // the picture first
+    std::vector<Value> all = made.elements();
+    all[0] = carry(all[0], operands, call);
+    return all[0].is_poison() ? all[0] : make_tuple(std::move(all));
+  }
+  if (!made.is_node()) return made;
+  const ir::Node* node = graph_->defining_node(made.node);
+  const op::Places places = node ? op::places_of(*node) : op::Places::kUnknown;
+  if (places == op::Places::kNone) return made;
+  const Value bundle = common_bundle(operands, call);
+  if (bundle.is_poison()) return bundle;
+  if (places == op::Places::kUnknown || !is_picture(type_of(made)))
+    return fail(Message::kPlacesUnknown, call.span, {call.what});
+  return places == op::Places::kMoved ? carry_moved(made, bundle, call)
+                                      : with(*this, bundle, {{kImage, made}});
+}
+
+Value Evaluator::mask_node(const ir::Node& like, const Value& mask, const Value& fill, Span span) {
+  op::GraphBuilder::NodeSpec spec;
+  spec.op = like.op;
+  spec.inputs = like.inputs;
+  spec.inputs[0] = mask.node;
+  spec.args = like.args;
+  speak_of_mask(spec.args, *like.op, type_of(mask), graph_->type(like.inputs[0]), fill.as_double(), span);
+  spec.span = span;
+  spec.key = like.key;
+  spec.has_own_seed = like.has_own_seed;
+  return add_node(std::move(spec));
+}
+
+Value Evaluator::carry_moved(const Value& made, const Value& bundle, const BundleCall& call) {
+  const ir::Node node = *graph_->defining_node(made.node);  // a copy: the graph grows
+  op::GraphBuilder::NodeSpec spec;
+  spec.op = registry_.find(op::places_name(*node.op));
+  spec.inputs = node.inputs;
+  spec.args = node.args;
+  std::erase_if(spec.args, [](const ir::Arg& arg) { return arg.name == op::kDeviceArg; });
+  spec.span = call.span;
+  spec.key = node.key;
+  spec.has_own_seed = node.has_own_seed;
+  const Value step = add_node(std::move(spec));
+  if (step.is_poison()) return step;
+  const Value map = node_operator("together.compose", {step, field(bundle, kMap)}, call.span);
+  Value mask = field(bundle, kMask), visible = field(bundle, kVisible), inside = field(bundle, kInside);
+  if (mask.is_node()) mask = mask_node(node, mask, field(bundle, kMaskFill), call.span);
+  if (visible.is_node()) visible = node_operator("together.visible", {visible, made, step}, call.span);
+  if (inside.is_node())
+    inside = node_operator("together.inside", {field(bundle, kPoints), map, made, inside}, call.span);
+  for (const Value& value : {map, mask, visible, inside})
+    if (value.is_poison()) return Value::poison();
+  return with(*this, bundle,
+              {{kImage, made}, {kMask, mask}, {kMap, map}, {kVisible, visible}, {kInside, inside}});
+}
+
+Value Evaluator::move_bundle(const Value& bundle, ir::Device to, Span span) {
+  const Value image = move_node(field(bundle, kImage), to, span);
+  Value mask = field(bundle, kMask);
+  if (mask.is_node()) mask = move_node(mask, to, span);
+  if (image.is_poison() || mask.is_poison()) return Value::poison();
+  return with(*this, bundle, {{kImage, image}, {kMask, mask}});
+}
+
+// ---- taken out
+
+Value Evaluator::kept_rows(const Value& bundle, const Value& rows, Span span) {
+  if (rows.is_sequence()) {
+    std::vector<Value> all;
+    for (const Value& one : rows.elements()) all.push_back(kept_rows(bundle, one, span));
+    return rows.is(ValueKind::kList) ? make_list(std::move(all), span) : make_tuple(std::move(all));
+  }
+  const Value marks =
+      node_operator("together.seen", {field(bundle, kCorners), field(bundle, kVisible), field(bundle, kMap)},
+                    span, {{"min_visible", ir::Attr(field(bundle, kMinVisible).as_double()), span}});
+  if (marks.is_poison()) return marks;
+  const Value count =
+      node_operator("reductions.sum", {marks}, span, {{"dtype", ir::Attr(DType::kI32), span}});
+  if (count.is_poison()) return count;
+  return node_operator("together.rows", {rows, marks}, span, {{"count", count.node, span}});
+}
+
+Value Evaluator::shown_boxes(const Value& bundle, Span span) {
+  const Value boxes = node_operator(
+      "together.boxes", {field(bundle, kCorners), field(bundle, kVisible), field(bundle, kMap)}, span);
+  const Value kept = boxes.is_poison() ? boxes : kept_rows(bundle, boxes, span);
+  if (kept.is_poison()) return kept;
+  return node_operator("together.format", {kept, field(bundle, kImage)}, span,
+                       {{"format", ir::Attr(field(bundle, kFormat).text()), span},
+                        {"relative", ir::Attr(truth(field(bundle, kRelative))), span}});
+}
+
+Value Evaluator::bundle_attribute(const Value& bundle, const std::string& name, Span span, Span name_span) {
+  const auto missing = [&](const std::string& argument) {
+    Diagnostic diagnostic = diagnose(Message::kNoAttribute, name_span, {"this bundle", name});
+    diagnostic.help = "give `" + argument + "=` to `galatea.together`";
+    return report(std::move(diagnostic));
+  };
+  const bool of_boxes = name == "boxes" || name == "labels", of_points = name == "points" || name == "inside";
+  if (of_boxes && !field(bundle, kCorners).is_node()) return missing("boxes");
+  if (name == "labels" && field(bundle, kLabels).is(ValueKind::kNone)) return missing("labels");
+  if (of_points && !field(bundle, kPoints).is_node()) return missing("points");
+  if (name == "mask" && !field(bundle, kMask).is_node()) return missing("mask");
+  Value value;
+  if (name == "image") {
+    value = field(bundle, kImage);
+  } else if (name == "mask") {
+    value = field(bundle, kMask);
+    if (field(bundle, kFlatMask).boolean)
+      value = node_operator("squeeze", {value}, span, {{"axis_names", ir::Attr(std::string("C")), span}});
+  } else if (name == "boxes") {
+    value = shown_boxes(bundle, span);
+  } else if (name == "labels") {
+    value = kept_rows(bundle, field(bundle, kLabels), span);
+  } else if (of_points) {
+    const Value points = field(bundle, kPoints);
+    value = name == "inside"
+                ? field(bundle, kInside)
+                : node_operator("together.points", {points, field(bundle, kMap), field(bundle, kImage)}, span,
+                                {{"relative", ir::Attr(truth(field(bundle, kRelative))), span}});
+    // Points of boxes are rows beside them.
+    const bool of_each_box = type_of(points).ndim == 3 && field(bundle, kCorners).is_node();
+    if (of_each_box && !value.is_poison()) value = kept_rows(bundle, value, span);
+  } else if (name == "matrix") {
+    value = node_operator("cast", {field(bundle, kMap)}, span, {{"dtype", ir::Attr(DType::kF32), span}});
+  } else if (name == "gpu" || name == "cpu") {
+    return make_builtin(name, method_move, bundle);
+  } else {
+    return attribute(field(bundle, kImage), name, span, name_span);
+  }
+  if (value.is_node() && graph_->values[value.node].variable.empty())
+    graph_->values[value.node].variable = name;
+  return value;
+}
+
+}  // namespace galatea::dsl
