@@ -120,7 +120,7 @@ Value Evaluator::node_operator(const std::string& name, const std::vector<Value>
     std::vector<Value> pictures;
     std::ranges::transform(operands, std::back_inserter(pictures), picture_of);
     return carry(node_operator(name, pictures, span, std::move(args)), operands,
-                 {op::display_name(*op), span});
+                 {name.starts_with("arith.") ? "arithmetic" : "`" + op::display_name(*op) + "`", span});
   }
   op::GraphBuilder::NodeSpec spec;
   spec.op = op;

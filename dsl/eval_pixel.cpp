@@ -171,9 +171,11 @@ Value Evaluator::call_pixel(PixelObject& pixel, CallArguments& arguments) {
   const std::string shown = "the pixel function `" + function.name + "`";
   if (!graph_) return fail(Message::kOutsidePipeline, arguments.span, {shown});
   if (pixel_) return fail(Message::kPixelOperator, arguments.span, {shown});
-  if (std::ranges::any_of(arguments.positional, is_bundle)) {
-    const std::vector<Value> operands = arguments.positional;
-    std::ranges::transform(operands, arguments.positional.begin(), picture_of);
+  std::vector<Value> operands = arguments.positional;
+  for (const CallArguments::Keyword& keyword : arguments.keywords) operands.push_back(keyword.value);
+  if (std::ranges::any_of(operands, is_bundle)) {
+    for (Value& value : arguments.positional) value = picture_of(value);
+    for (CallArguments::Keyword& keyword : arguments.keywords) keyword.value = picture_of(keyword.value);
     return carry(call_pixel(pixel, arguments), operands, {shown, arguments.span});
   }
   PixelCall call;

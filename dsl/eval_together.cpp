@@ -386,8 +386,14 @@ Value Evaluator::bundle_attribute(const Value& bundle, const std::string& name, 
     value = node_operator("cast", {field(bundle, kMap)}, span, {{"dtype", ir::Attr(DType::kF32), span}});
   } else if (name == "gpu" || name == "cpu") {
     return make_builtin(name, method_move, bundle);
-  } else {
+  } else if (name == "shape") {
     return attribute(field(bundle, kImage), name, span, name_span);
+  } else {
+    Diagnostic diagnostic =
+        diagnose(Message::kNoAttribute, name_span, {"a bundle of `galatea.together`", name});
+    diagnostic.help = did_you_mean(
+        name, {"image", "mask", "boxes", "labels", "points", "inside", "matrix", "shape", "gpu", "cpu"});
+    return report(std::move(diagnostic));
   }
   if (value.is_node() && graph_->values[value.node].variable.empty())
     graph_->values[value.node].variable = name;

@@ -287,6 +287,10 @@ std::optional<std::vector<Value>> Evaluator::iterate(const Value& value, Span sp
 
 bool Evaluator::has_truth(const Value& value, Span span) {
   if (value.is_poison()) return false;
+  if (is_bundle(value)) {
+    fail(Message::kNotACondition, span, {});
+    return false;
+  }
   if (!value.is(ValueKind::kArray) || value.as<ArrayObject>().elements.size() == 1) return true;
   size_t size = value.as<ArrayObject>().elements.size();
   fail(Message::kArrayTruth, span, {"a condition", std::to_string(size), "write `x.any()` or `x.all()`"});

@@ -289,8 +289,8 @@ void take_window(ResampleAxis& axis, const AxisRange& range) {
   axis.within = false;  // it may be larger than the resized image
 }
 
-/// All of D, H and W that there are.
-std::vector<ResampleAxis> resized_windows(RecipeBuilder& b) {
+/// All of D, H and W that there are. `made`: the output, where its extents are to be known ones.
+std::vector<ResampleAxis> resized_windows(RecipeBuilder& b, const ir::Type* made) {
   const std::string axes = window_axes_of(b.input_layout(0)), sized = resized_axes(b);
   std::vector<ResampleAxis> resampled = resized(b, sized);
   if (sized.size() < axes.size()) {  // slices stay as they are, but for the window
@@ -303,7 +303,7 @@ std::vector<ResampleAxis> resized_windows(RecipeBuilder& b) {
     for (const ResampleAxis& axis : resampled) extents.push_back(axis.n);
     const auto window = crop_window(b, axes, extents);
     for (size_t n = 0; n < axes.size(); ++n) {
-      const int64_t known = b.output_type(0).extents[static_cast<size_t>(resampled[n].dim)];
+      const int64_t known = made ? made->extents[static_cast<size_t>(resampled[n].dim)] : -1;
       take_window(resampled[n],
                   {window[n].start, known >= 0 ? kernel::extent_constant(known) : window[n].extent});
     }
@@ -318,7 +318,7 @@ std::vector<ResampleAxis> resized_windows(RecipeBuilder& b) {
   return resampled;
 }
 
-void define_resize_crop_mirror(RecipeBuilder& b) { output_resized(b, resized_windows(b)); }
+void define_resize_crop_mirror(RecipeBuilder& b) { output_resized(b, resized_windows(b, &b.output_type(0))); }
 
 std::vector<Port> resize_input() {
   return {{.name = "data",
@@ -408,7 +408,7 @@ Operator make_cropped(const std::string& name, bool antialias) {
       "fn." + name + "(image, resize_shorter=72, crop=(64, 64), mirror=fn.random.coin_flip()), label");
   op.type_rule = resize_crop_mirror_types;
   op.define = define_resize_crop_mirror;
-  moves_places(op, [](RecipeBuilder& b) { output_resized_places(b, resized_windows(b)); });
+  moves_places(op, [](RecipeBuilder& b) { output_resized_places(b, resized_windows(b, nullptr)); });
   return op;
 }
 

@@ -142,6 +142,15 @@ Outputs run_everywhere(const std::string& text, const Feed& feed) {
   return *expected;
 }
 
+Outputs run_stages(const std::string& text, const Feed& feed) {
+  SourceMap sources;
+  auto graph = stage(text, sources);
+  if (!graph) return {};
+  Ran ran = run(*graph, sources, feed, {"stages", codegen::make_interpreter_backend(true), true});
+  EXPECT_EQ(ran.error, "") << text;
+  return ran.outputs;
+}
+
 std::string failure_of(const std::string& text, const Feed& feed) {
   SourceMap sources;
   auto graph = stage(text, sources);

@@ -33,6 +33,8 @@ using Outputs = std::vector<std::vector<Array>>;
 std::unique_ptr<ir::Graph> stage(const std::string& text, SourceMap& sources);
 /// What the stage interpreter gives, after all other ways gave the same bits.
 Outputs run_everywhere(const std::string& text, const Feed& feed);
+/// What the stage interpreter gives, and no other way: for texts of which others of their kind run everywhere.
+Outputs run_stages(const std::string& text, const Feed& feed);
 /// The error of the run; empty where there is none.
 std::string failure_of(const std::string& text, const Feed& feed);
 
