@@ -122,8 +122,10 @@ void Evaluator::run_statement(const Statement& s) {
 
 void Evaluator::bind(const std::string& name, const Value& value, Span span) {
   frame_->env[name] = {value, span};
-  if (value.is_node() && graph_ && graph_->values[value.node].variable.empty())
-    graph_->values[value.node].variable = name;
+  if (!value.is_node() || !graph_) return;
+  // The name of a field, `.boxes` or `t.image`, gives way to that of a variable.
+  std::string& known = graph_->values[value.node].variable;
+  if (known.empty() || known.contains('.')) known = name;
 }
 
 void Evaluator::run_assign(const Statement& s) {

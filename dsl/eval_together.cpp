@@ -395,8 +395,10 @@ Value Evaluator::bundle_attribute(const Value& bundle, const std::string& name, 
         name, {"image", "mask", "boxes", "labels", "points", "inside", "matrix", "shape", "gpu", "cpu"});
     return report(std::move(diagnostic));
   }
-  if (value.is_node() && graph_->values[value.node].variable.empty())
-    graph_->values[value.node].variable = name;
+  if (value.is_node()) {
+    std::string& known = graph_->values[value.node].variable;
+    if (known.empty() || known.contains('.')) known = "." + name;
+  }
   return value;
 }
 

@@ -406,7 +406,9 @@ bool Evaluator::finish_outputs(PipelineObject& pipeline, const Value& result, ir
     if (!node.is_node()) return false;
     outputs.push_back(node.node);
     const std::string& variable = graph.values[node.node].variable;
-    graph.output_names.push_back(variable.empty() ? fmt::format("output{}", outputs.size() - 1) : variable);
+    const bool is_field = variable.starts_with('.');  // of a bundle
+    graph.output_names.push_back(variable.empty() ? fmt::format("output{}", outputs.size() - 1)
+                                                  : variable.substr(is_field ? 1 : 0));
   }
   if (!check_outputs(outputs, pipeline, checks)) return false;
   builder_->return_values(block_, outputs, pipeline.span);

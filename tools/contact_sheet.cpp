@@ -60,6 +60,14 @@ class Canvas {
       }
     }
   }
+  /// An outline of two pixels; the corners are the outermost pixels.
+  void outline(int x0, int y0, int x1, int y1, Rgb color) {
+    constexpr int kThick = 2;
+    fill(x0, y0, x1 - x0 + 1, kThick, color);
+    fill(x0, y1 - kThick + 1, x1 - x0 + 1, kThick, color);
+    fill(x0, y0, kThick, y1 - y0 + 1, color);
+    fill(x1 - kThick + 1, y0, kThick, y1 - y0 + 1, color);
+  }
   Pixels take() { return std::move(pixels_); }
 
  private:
@@ -80,11 +88,47 @@ std::vector<std::string> wrapped(const std::string& text, size_t columns) {
   return lines;
 }
 
+/// Colours that tell neighbours apart, on dark and on light pictures.
+constexpr Rgb kMarks[] = {{255, 80, 60},  {40, 200, 90},  {70, 140, 255}, {255, 200, 30},
+                          {230, 90, 230}, {30, 210, 210}, {255, 140, 30}, {160, 120, 255}};
+
+/// Marks of a picture that was drawn at (left, top). What lies outside it is not drawn.
+void draw_marks(Canvas& canvas, const std::vector<SheetMark>& marks, int left, int top, const Pixels& shown) {
+  const auto place = [](double fraction, int from, int length) {
+    const double at = std::clamp(fraction, 0.0, 1.0) * length;
+    return from + std::min(static_cast<int>(at), length - 1);
+  };
+  const auto is_number = [](const SheetMark& m) {
+    return m.x0 == m.x0 && m.y0 == m.y0 && m.x1 == m.x1 && m.y1 == m.y1;
+  };
+  for (const SheetMark& mark : marks) {
+    if (!is_number(mark)) continue;
+    const Rgb color = kMarks[static_cast<unsigned>(mark.color) % std::size(kMarks)];
+    const int x0 = place(mark.x0, left, shown.width), y0 = place(mark.y0, top, shown.height);
+    if (mark.is_point) {
+      const bool inside = mark.x0 >= 0 && mark.x0 < 1 && mark.y0 >= 0 && mark.y0 < 1;
+      if (inside) canvas.fill(x0 - 2, y0 - 2, 5, 5, kInk);
+      if (inside) canvas.fill(x0 - 1, y0 - 1, 3, 3, color);
+      continue;
+    }
+    // The last pixel that a box covers: its end is exclusive.
+    const int x1 = std::max(place(mark.x1, left, shown.width + 1) - 1, x0);
+    const int y1 = std::max(place(mark.y1, top, shown.height + 1) - 1, y0);
+    canvas.outline(x0, y0, x1, y1, color);
+    if (mark.name.empty()) continue;
+    const int width = static_cast<int>(mark.name.size()) * kCellWidth + 2;
+    canvas.fill(x0, y0, width, kCellHeight, color);
+    canvas.text(x0 + 2, y0 + 2, mark.name, width, kInk);
+  }
+}
+
 void draw_cell(Canvas& canvas, const SheetCell& cell, int x, int y, int width, int size) {
   canvas.fill(x, y, width, size, kBack);
   if (cell.picture) {
     Pixels fitted = fit(*cell.picture, size);
-    canvas.picture(x + (size - fitted.width) / 2, y + (size - fitted.height) / 2, fitted);
+    const int left = x + (size - fitted.width) / 2, top = y + (size - fitted.height) / 2;
+    canvas.picture(left, top, fitted);
+    draw_marks(canvas, cell.marks, left, top, fitted);
   } else {
     const std::vector<std::string> lines = wrapped(cell.text, static_cast<size_t>((width - 16) / kCellWidth));
     const int room = (size - 16) / kCellHeight;

@@ -11,8 +11,17 @@
 
 namespace galatea::tools {
 
+/// A box on a picture, or a point: all in fractions of the picture.
+struct SheetMark {
+  double x0 = 0, y0 = 0, x1 = 0, y1 = 0;
+  int color = 0;     ///< equal numbers are one colour
+  std::string name;  ///< at its corner; empty: none
+  bool is_point = false;
+};
+
 struct SheetCell {
   std::optional<Pixels> picture;  ///< shrunk to fit; small ones are enlarged by whole factors
+  std::vector<SheetMark> marks;   ///< over the picture
   std::string text;               ///< shown instead of a picture
   std::string caption;            ///< small, under it: type and shape
 };

@@ -142,7 +142,7 @@ TEST_P(Examples, GoOnWithoutBrokenPhotographs) {
 
 INSTANTIATE_TEST_SUITE_P(All, Examples,
                          testing::Values("01_hello", "02_imagenet_train", "03_conditional", "04_choose_one",
-                                         "05_blur_by_brightness", "06_two_views", "08_pixel"),
+                                         "05_blur_by_brightness", "06_two_views", "08_pixel", "11_detection"),
                          [](const auto& example) { return std::string(example.param); });
 
 }  // namespace
