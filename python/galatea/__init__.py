@@ -29,6 +29,7 @@ from .trace.errors import TraceError
 from .trace.node import Node, newaxis
 from .trace.pixel import pixel, sum
 from .trace.select import select
+from .trace.together import together
 
 __version__ = version()
 

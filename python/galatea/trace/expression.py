@@ -69,6 +69,17 @@ class Method(Expression):
 
 
 @dataclass(eq=False)
+class Attribute(Expression):
+    """`base.name`."""
+
+    base: Expression
+    name: str
+
+    def parts(self):
+        return [self.base]
+
+
+@dataclass(eq=False)
 class Apply(Expression):
     """`base(arguments)`: a value of the text that is called; `base` keeps its name."""
 

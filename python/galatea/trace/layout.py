@@ -129,6 +129,8 @@ class Layout:
         if isinstance(x, e.Method):
             base = self._operand(x.base, _ATOM)
             return f"{base}.{x.name}({', '.join(self._arguments(x.arguments))})", _ATOM
+        if isinstance(x, e.Attribute):
+            return f"{self._operand(x.base, _ATOM)}.{x.name}", _ATOM
         if isinstance(x, e.Apply):
             base = self._operand(x.base, _ATOM)
             return f"{base}({', '.join(self._arguments(x.arguments))})", _ATOM

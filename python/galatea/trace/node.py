@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 
 from galatea.trace import place as places
 from galatea.trace.errors import NoTruth, TraceError
-from galatea.trace.expression import Binary, Call, Index, Literal, Method, Slice, Unary
+from galatea.trace.expression import Attribute, Binary, Call, Index, Literal, Method, Slice, Unary
 
 _UFUNCS = {
     "add": "+",
@@ -286,6 +286,48 @@ class Node:
         arguments = [("", recorder.value(value, place)) for value in positional]
         arguments += [(key, recorder.value(value, place)) for key, value in keywords.items()]
         return recorder.add(Method(recorder.value(self, place), name, arguments), place=place)
+
+    def _attribute(self, name: str) -> "Node":
+        place = places.caller()
+        recorder = self.recorder.active()
+        return recorder.add(Attribute(recorder.value(self, place), name), place=place)
+
+    # Of what `galatea.together` makes, and of what operators make of it.
+
+    @property
+    def image(self) -> "Node":
+        """The picture of a bundle."""
+        return self._attribute("image")
+
+    @property
+    def mask(self) -> "Node":
+        """The mask of a bundle, as the picture lies now."""
+        return self._attribute("mask")
+
+    @property
+    def boxes(self) -> "Node":
+        """Boxes of a bundle that are seen, FLOAT [n, 4], clipped to the picture."""
+        return self._attribute("boxes")
+
+    @property
+    def labels(self) -> "Node":
+        """Rows of the labels of a bundle, of the boxes that are seen."""
+        return self._attribute("labels")
+
+    @property
+    def points(self) -> "Node":
+        """Points of a bundle, FLOAT, where they are now."""
+        return self._attribute("points")
+
+    @property
+    def inside(self) -> "Node":
+        """BOOL: whether each point of a bundle is on the picture, and has been."""
+        return self._attribute("inside")
+
+    @property
+    def matrix(self) -> "Node":
+        """FLOAT [3, 3]: from places of the first picture of a bundle to places of this one."""
+        return self._attribute("matrix")
 
     def gpu(self) -> "Node":
         """The same data in the GPU's memory."""

@@ -94,6 +94,8 @@ class Writer:
             return e.Call(x.callee, arguments(x.arguments))
         if isinstance(x, e.Method):
             return e.Method(s(x.base), x.name, arguments(x.arguments))
+        if isinstance(x, e.Attribute):
+            return e.Attribute(s(x.base), x.name)
         if isinstance(x, e.Apply):
             return e.Apply(s(x.base), arguments(x.arguments))
         if isinstance(x, e.Binary):
@@ -126,7 +128,7 @@ class Writer:
             found |= set(x.right.nodes())
         if isinstance(x, Conditional):
             found |= {*x.value.nodes(), *x.other.nodes()}
-        if isinstance(x, (e.Method, e.Index)):
+        if isinstance(x, (e.Method, e.Attribute, e.Index)):
             found |= set(x.base.nodes()) if self._is_wide(x.base) else set()
         for part in x.parts():
             found |= self._named_in(part)
@@ -578,6 +580,8 @@ def _fallback(x: e.Expression) -> str:
         return re.sub(r".*\.", "", x.callee)
     if isinstance(x, e.Method):
         return x.name if x.name not in ("gpu", "cpu") else f"on_{x.name}"
+    if isinstance(x, e.Attribute):
+        return x.name
     if isinstance(x, e.Apply):
         return "result"
     if isinstance(x, e.Index):
