@@ -96,148 +96,175 @@ Value Evaluator::picture_of(const Value& value) { return is_bundle(value) ? fiel
 
 // ---- made
 
+namespace {
+
+/// What one call was given, looked at argument by argument. A mistake of each is reported.
+class Given {
+ public:
+  Given(Evaluator& ev, CallArguments& arguments) : ev_(ev), call_(arguments.span) {
+    for (const CallArguments::Keyword& keyword : arguments.keywords) {
+      if (std::ranges::find(kNames, keyword.name) == std::end(kNames)) {
+        const std::string near = did_you_mean(keyword.name, {std::begin(kNames), std::end(kNames)});
+        ev.fail(Message::kUnknownParameter, keyword.name_span, {"galatea.together", keyword.name, near});
+        good_ = false;
+      }
+      if (ev.has_poison(keyword.value)) good_ = false;
+      if (!keyword.value.is(ValueKind::kNone)) given_.emplace(keyword.name, keyword);
+    }
+  }
+  bool good() const { return good_; }
+  bool has(const std::string& name) const { return given_.contains(name); }
+  Value value(const std::string& name) const { return has(name) ? given_.at(name).value : Value::none(); }
+  /// Where the argument stands.
+  Span span(const std::string& name) const { return has(name) ? given_.at(name).span : call_; }
+
+  Value wrong(const std::string& name, std::string wanted, const std::string& help = "") {
+    Diagnostic diagnostic = diagnose(Message::kTogetherArgument, span(name),
+                                     {name, std::move(wanted), ev_.type_text(value(name))});
+    if (!help.empty()) diagnostic.help = help;
+    good_ = false;
+    return ev_.report(std::move(diagnostic));
+  }
+
+  /// With channels. A picture without a layout has that of its number of axes.
+  Value picture(const std::string& name) {
+    Value picture = value(name);
+    if (!picture.is_node()) return wrong(name, "a data node");
+    const ir::Type type = ev_.type_of(picture);
+    const bool is_plain = type.layout.empty() && (type.ndim == 2 || type.ndim == 3);
+    if (is_plain)
+      picture = made("reshape", {picture}, name, {{"layout", text(type.ndim == 3 ? "HWC" : "HW"), {}}});
+    if (picture.is_poison()) return picture;
+    if (!is_picture(ev_.type_of(picture)))
+      return wrong(name, "an image of layout HWC, CHW or HW",
+                   "sequences and volumes have no boxes yet: apply it to images");
+    if (ev_.type_of(picture).ndim == 3) return picture;
+    return made("expand_dims", {picture}, name,
+                {{"axes", ir::Attr(std::vector<int64_t>{2}), {}}, {"new_axis_names", text("C"), {}}});
+  }
+
+  /// Rows of numbers, FLOAT, on the CPU; integers are converted. None where they were not given.
+  Value rows(const std::string& name, int most_axes, int64_t innermost, const char* wanted) {
+    Value rows = value(name);
+    if (rows.is(ValueKind::kNone)) return rows;
+    if (!rows.is_node()) rows = ev_.constant_node(rows, span(name));
+    if (!rows.is_node()) return good_ = false, rows;
+    const ir::Type type = ev_.type_of(rows);
+    const bool fits = type.ndim >= 2 && type.ndim <= most_axes && !is_bool(type.dtype) &&
+                      (type.extents.back() == innermost || type.extents.back() < 0);
+    if (!fits) return wrong(name, wanted);
+    if (type.device == ir::Device::kGpu) rows = ev_.move_node(rows, ir::Device::kCpu, span(name));
+    if (type.dtype != DType::kF32) rows = made("cast", {rows}, name, {{"dtype", ir::Attr(DType::kF32), {}}});
+    return rows;
+  }
+
+  /// Rows beside boxes: a node, or a list of them.
+  Value labels() {
+    const Value labels = value("labels");
+    if (labels.is(ValueKind::kNone)) return labels;
+    if (!has("boxes"))
+      return wrong("labels", "given with `boxes`, whose labels they are",
+                   "a label of the whole image needs no bundle");
+    const std::vector<Value> all = labels.is_sequence() ? labels.elements() : std::vector<Value>{labels};
+    if (std::ranges::all_of(all, [](const Value& one) { return one.is_node(); })) return labels;
+    return wrong("labels", "a data node with a row for each box, or a list of them");
+  }
+
+  template <typename Fits>
+  Value option(const std::string& name, Value otherwise, const Fits& fits, const char* wanted) {
+    if (!has(name)) return otherwise;
+    const Value given = plain(value(name));
+    return fits(given) ? given : wrong(name, wanted);
+  }
+
+  Value made(const std::string& op, const std::vector<Value>& operands, const std::string& name,
+             std::vector<ir::Arg> args = {}) {
+    for (ir::Arg& arg : args) arg.span = span(name);
+    const Value made = ev_.node_operator(op, operands, span(name), std::move(args));
+    good_ = good_ && !made.is_poison();
+    return made;
+  }
+
+ private:
+  static constexpr std::string_view kNames[] = {"image",      "mask",     "boxes",       "labels",   "points",
+                                                "box_format", "relative", "min_visible", "mask_fill"};
+  static ir::Attr text(const char* words) { return ir::Attr(std::string(words)); }
+
+  Evaluator& ev_;
+  Span call_;
+  bool good_ = true;
+  std::map<std::string, CallArguments::Keyword> given_;
+};
+
+bool is_format(const Value& v) {
+  return v.is(ValueKind::kString) && (v.text() == "xyxy" || v.text() == "xywh" || v.text() == "cxcywh");
+}
+bool is_share(const Value& v) { return v.is_number() && v.as_double() >= 0 && v.as_double() <= 1; }
+bool is_flag(const Value& v) { return v.is(ValueKind::kBool); }
+bool is_number(const Value& v) { return v.is_number(); }
+
+/// The map that moves nothing.
+Value unmoved(Evaluator& ev, Span span) {
+  std::vector<Value> rows;
+  for (int64_t r = 0; r < op::kPlacesRank; ++r) {
+    std::vector<Value> row;
+    for (int64_t c = 0; c < op::kPlacesRank; ++c) row.push_back(Value::of(r == c ? 1.0 : 0.0));
+    rows.push_back(ev.make_list(std::move(row)));
+  }
+  return ev.constant_node(ev.make_list(std::move(rows)), span, DType::kF64);
+}
+
+}  // namespace
+
 Value Evaluator::make_together(CallArguments& a) {
-  constexpr std::string_view kNames[] = {"image",      "mask",     "boxes",       "labels",   "points",
-                                         "box_format", "relative", "min_visible", "mask_fill"};
   if (!graph_) return fail(Message::kOutsidePipeline, a.span, {"`galatea.together`"});
   if (a.positional.size() > 1)
     return fail(Message::kBadArgument, a.spans[1],
                 {"galatea.together", "the image first, and all else by name"});
   if (!a.positional.empty())
     a.keywords.insert(a.keywords.begin(), {"image", a.positional[0], a.spans[0], a.spans[0]});
-  std::map<std::string_view, CallArguments::Keyword> given;
-  bool good = true;
-  for (const CallArguments::Keyword& keyword : a.keywords) {
-    if (std::ranges::find(kNames, keyword.name) == std::end(kNames)) {
-      const std::string near = did_you_mean(keyword.name, {std::begin(kNames), std::end(kNames)});
-      fail(Message::kUnknownParameter, keyword.name_span, {"galatea.together", keyword.name, near});
-      good = false;
-    }
-    if (has_poison(keyword.value)) good = false;
-    if (!keyword.value.is(ValueKind::kNone)) given.emplace(keyword.name, keyword);
-  }
-  if (!good) return Value::poison();
-  const auto get = [&](std::string_view name) {
-    return given.contains(name) ? given.at(name).value : Value::none();
-  };
-  const auto wrong = [&](std::string_view name, std::string wanted, std::string help = "") {
-    const CallArguments::Keyword& keyword = given.at(name);
-    Diagnostic diagnostic = diagnose(Message::kTogetherArgument, keyword.span,
-                                     {std::string(name), std::move(wanted), type_text(keyword.value)});
-    if (!help.empty()) diagnostic.help = std::move(help);
-    report(std::move(diagnostic));
-    good = false;
-  };
-  if (!given.contains("image")) return fail(Message::kMissingArgument, a.span, {"galatea.together", "image"});
+  Given given(*this, a);
+  if (!given.good()) return Value::poison();
+  if (!given.has("image")) return fail(Message::kMissingArgument, a.span, {"galatea.together", "image"});
 
-  // A picture without a layout has that of its number of axes.
-  const auto picture = [&](std::string_view name, bool& is_flat) {
-    Value value = get(name);
-    if (!value.is_node()) return wrong(name, "a data node"), Value::poison();
-    const ir::Type type = type_of(value);
-    if (type.layout.empty() && (type.ndim == 2 || type.ndim == 3))
-      value = node_operator("reshape", {value}, a.span,
-                            {{"layout", ir::Attr(std::string(type.ndim == 3 ? "HWC" : "HW")), a.span}});
-    if (value.is_poison()) return value;
-    if (!is_picture(type_of(value)))
-      return wrong(name, "an image of layout HWC, CHW or HW",
-                   "sequences and volumes have no boxes yet: apply it to images"),
-             Value::poison();
-    is_flat = type_of(value).ndim == 2;
-    if (is_flat)
-      value = node_operator("expand_dims", {value}, a.span,
-                            {{"axes", ir::Attr(std::vector<int64_t>{2}), a.span},
-                             {"new_axis_names", ir::Attr(std::string("C")), a.span}});
-    return value;
-  };
-  bool flat_image = false, flat_mask = false;
-  const Value image = picture("image", flat_image);
-  if (image.is_poison()) return image;
-  Value mask = Value::none();
-  if (given.contains("mask")) {
-    mask = picture("mask", flat_mask);
-    if (mask.is_poison()) return mask;
-    mask = node_operator("together.mask", {mask, image}, given.at("mask").span);
-  }
-
-  // Integers are taken as numbers.
-  const auto numbers = [&](std::string_view name, int least_rank, int most_rank, int64_t innermost,
-                           const char* wanted) {
-    Value value = get(name);
-    if (value.is(ValueKind::kNone)) return value;
-    if (!value.is_node()) value = constant_node(value, given.at(name).span);
-    if (!value.is_node()) return good = false, value;
-    const ir::Type& type = type_of(value);
-    const bool fits = type.ndim >= least_rank && type.ndim <= most_rank && !is_bool(type.dtype) &&
-                      (type.extents.back() == innermost || type.extents.back() < 0);
-    if (!fits) return wrong(name, wanted), value;
-    if (type.device == ir::Device::kGpu) value = move_node(value, ir::Device::kCpu, given.at(name).span);
-    if (type_of(value).dtype != DType::kF32)
-      value = node_operator("cast", {value}, given.at(name).span,
-                            {{"dtype", ir::Attr(DType::kF32), given.at(name).span}});
-    good = good && value.is_node();
-    return value;
-  };
-  const Value boxes = numbers("boxes", 2, 2, 4, "boxes as rows of four numbers, FLOAT [n, 4]");
+  const Value image = given.picture("image");
+  const Value mask = given.has("mask") ? given.picture("mask") : Value::none();
+  const Value boxes = given.rows("boxes", 2, 4, "boxes as rows of four numbers, FLOAT [n, 4]");
   const Value points =
-      numbers("points", 2, 3, 2, "points as rows of x and y, FLOAT [n, 2], or [n, k, 2]: k of each box");
-  const Value labels = get("labels");
-  if (given.contains("labels") && boxes.is(ValueKind::kNone))
-    wrong("labels", "given with `boxes`, whose labels they are",
-          "a label of the whole image needs no bundle");
-  for (const Value& one : labels.is_sequence() ? labels.elements() : std::vector<Value>{labels})
-    if (given.contains("labels") && !one.is_node())
-      wrong("labels", "a data node with a row for each box, or a list of them");
-
-  const auto option = [&](std::string_view name, Value otherwise, auto fits, const char* wanted) {
-    if (!given.contains(name)) return otherwise;
-    const Value value = plain(get(name));
-    if (!fits(value)) wrong(name, wanted);
-    return value;
-  };
-  const auto is_format = [](const Value& v) {
-    return v.is(ValueKind::kString) && (v.text() == "xyxy" || v.text() == "xywh" || v.text() == "cxcywh");
-  };
-  const auto is_share = [](const Value& v) {
-    return v.is_number() && v.as_double() >= 0 && v.as_double() <= 1;
-  };
+      given.rows("points", 3, 2, "points as rows of x and y, FLOAT [n, 2], or [n, k, 2]: k of each box");
+  const Value labels = given.labels();
   const Value format =
-      option("box_format", make_string("xyxy"), is_format, "`\"xyxy\"`, `\"xywh\"` or `\"cxcywh\"`");
-  const Value relative = option(
-      "relative", Value::of(false), [](const Value& v) { return v.is(ValueKind::kBool); }, "True or False");
-  const Value least = option("min_visible", Value::of(0.0), is_share, "a number from 0 to 1");
-  const Value fill =
-      option("mask_fill", Value::of(0.0), [](const Value& v) { return v.is_number(); }, "a number");
-  if (!good || mask.is_poison()) return Value::poison();
+      given.option("box_format", make_string("xyxy"), is_format, "`\"xyxy\"`, `\"xywh\"` or `\"cxcywh\"`");
+  const Value relative = given.option("relative", Value::of(false), is_flag, "True or False");
+  const Value least = given.option("min_visible", Value::of(0.0), is_share, "a number from 0 to 1");
+  const Value fill = given.option("mask_fill", Value::of(0.0), is_number, "a number");
+  const Value map = unmoved(*this, a.span);
+  if (!given.good() || image.is_poison() || mask.is_poison() || map.is_poison()) return Value::poison();
 
-  std::vector<ir::Arg> in_pixels = {{"relative", ir::Attr(truth(relative)), a.span}};
-  Value corners = Value::none(), visible = Value::none(), pixels = Value::none(), inside = Value::none();
-  std::vector<Value> rows;
-  for (int i = 0; i < 3; ++i)
-    rows.push_back(make_list(
-        {Value::of(i == 0 ? 1.0 : 0.0), Value::of(i == 1 ? 1.0 : 0.0), Value::of(i == 2 ? 1.0 : 0.0)}));
-  const Value map = constant_node(make_list(std::move(rows)), a.span, DType::kF64);
+  const bool is_flat = mask.is_node() && type_of(given.value("mask")).ndim == 2;
+  Value fitting = Value::none(), corners = Value::none(), visible = Value::none(), pixels = Value::none(),
+        inside = Value::none();
+  const ir::Arg in_fractions = {"relative", ir::Attr(truth(relative)), {}};
+  if (mask.is_node()) fitting = given.made("together.mask", {mask, image}, "mask");
   if (boxes.is_node()) {
-    std::vector<ir::Arg> args = in_pixels;
-    args.push_back({"format", ir::Attr(format.text()), a.span});
-    corners = node_operator("together.corners", {boxes, image}, given.at("boxes").span, std::move(args));
-    visible = node_operator("together.visible", {corners, image}, given.at("boxes").span);
+    corners = given.made("together.corners", {boxes, image}, "boxes",
+                         {in_fractions, {"format", ir::Attr(format.text()), {}}});
+    if (corners.is_node()) visible = given.made("together.visible", {corners, image}, "boxes");
   }
   if (points.is_node()) {
-    pixels = node_operator("together.pixels", {points, image}, given.at("points").span, std::move(in_pixels));
-    inside = node_operator("together.inside", {pixels, map, image}, given.at("points").span);
+    pixels = given.made("together.pixels", {points, image}, "points", {in_fractions});
+    if (pixels.is_node()) inside = given.made("together.inside", {pixels, map, image}, "points");
   }
-  for (const Value& made : {map, corners, visible, pixels, inside})
-    if (made.is_poison()) return Value::poison();
+  if (!given.good()) return Value::poison();
   Value bundle = make_struct({{kImage, image},
-                              {kMask, mask},
+                              {kMask, fitting},
                               {kMap, map},
                               {kCorners, corners},
                               {kVisible, visible},
                               {kLabels, labels},
                               {kPoints, pixels},
                               {kInside, inside},
-                              {kFlatMask, Value::of(flat_mask)},
+                              {kFlatMask, Value::of(is_flat)},
                               {kFormat, format},
                               {kRelative, relative},
                               {kMinVisible, least},

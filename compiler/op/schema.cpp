@@ -414,6 +414,7 @@ std::string shown_name(const ir::Node& node) {
 
 std::string display_name(const Operator& op) {
   if (!op.internal) return "fn." + op.name;
+  if (op.name.starts_with("together.")) return "galatea.together";
   // What follows a picture fails for what the picture's own operator was given.
   if (const auto base = op.name.rfind(kPlacesSuffix); base != std::string::npos)
     return "fn." + op.name.substr(0, base);
