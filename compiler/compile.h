@@ -57,6 +57,7 @@ struct KernelReport {
   std::vector<uint32_t> lines;
   std::string why;  ///< what fused with what, and what did not, and why
   bool on_gpu = false;
+  std::string text;       ///< of a kernel of the user's own, which has none of the forms below
   kernel::Kernel kernel;  ///< after the kernel passes
   kernel::Schedule schedule;
   kernel::LoopKernel loops;

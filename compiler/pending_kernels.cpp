@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "compiler/codegen/cuda/text_kernel.h"
 #include "compiler/codegen/parallel.h"
 
 namespace galatea {
@@ -11,6 +12,7 @@ namespace {
 
 /// Whether all is known of it that its loops would tell.
 bool is_found(const PendingKernel& pending) {
+  if (pending.text) return true;
   return pending.on_gpu ? pending.gpu.device != nullptr : pending.found.code != nullptr;
 }
 
@@ -23,6 +25,18 @@ void PendingKernels::add(kernel::Kernel kernel, bool on_gpu, size_t report) {
   added.report = report;
 }
 
+void PendingKernels::add(std::shared_ptr<const op::TextCall> text, bool on_gpu, size_t report) {
+  PendingKernel& added = all_.emplace_back();
+  added.kernel.name = text->kernel.function;
+  added.on_gpu = on_gpu;
+  added.report = report;
+  if (on_gpu)
+    added.gpu = {codegen::describe_text_kernel(text->kernel), kernel::const_int(0)};
+  else
+    added.found.scratch_bytes = kernel::const_int(codegen::host_scratch_bytes(text->kernel));
+  added.text = std::move(text);
+}
+
 kernel::ScheduleOptions PendingKernels::schedule_options(bool on_gpu) const {
   kernel::ScheduleOptions out = on_gpu ? kernel::ScheduleOptions{.gpu = true} : backend_.schedule_options();
   out.fuse = options_.fuse;
@@ -32,7 +46,7 @@ kernel::ScheduleOptions PendingKernels::schedule_options(bool on_gpu) const {
 std::vector<size_t> PendingKernels::numbers_of(bool on_gpu) const {
   std::vector<size_t> out;
   for (size_t i = 0; i < all_.size(); ++i)
-    if (all_[i].on_gpu == on_gpu) out.push_back(i);
+    if (all_[i].on_gpu == on_gpu && !all_[i].text) out.push_back(i);
   return out;
 }
 
@@ -74,7 +88,7 @@ Status PendingKernels::find_or_lower() {
 void PendingKernels::lower(std::span<const size_t> numbers) {
   std::vector<PendingKernel*> missing;
   for (const size_t i : numbers)
-    if (!all_[i].is_lowered) missing.push_back(&all_[i]);
+    if (!all_[i].is_lowered && !all_[i].text) missing.push_back(&all_[i]);
   // Side by side: each depends on its kernel alone.
   codegen::for_each_parallel(missing.size(), [&](size_t i) {
     PendingKernel& pending = *missing[i];

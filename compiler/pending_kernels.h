@@ -13,11 +13,14 @@
 #include "base/result.h"
 #include "compiler/codegen/backend.h"
 #include "compiler/codegen/cuda/device_code.h"
+#include "compiler/op/text_kernel.h"
 
 namespace galatea {
 
 struct PendingKernel {
   kernel::Kernel kernel;
+  /// In place of `kernel`: a kernel of the user's own, which is neither scheduled nor lowered.
+  std::shared_ptr<const op::TextCall> text;
   bool on_gpu = false;
   size_t report = 0;  ///< its place in the report
   kernel::Schedule schedule;
@@ -41,6 +44,7 @@ class PendingKernels {
 
   /// Its number is how many were added before.
   void add(kernel::Kernel kernel, bool on_gpu, size_t report);
+  void add(std::shared_ptr<const op::TextCall> text, bool on_gpu, size_t report);
   size_t size() const { return all_.size(); }
   const PendingKernel& operator[](size_t number) const { return all_[number]; }
   /// What make_schedule() and lower() are given.

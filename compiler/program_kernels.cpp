@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "compiler/codegen/cuda/emit_launch.h"
+#include "compiler/codegen/cuda/text_kernel.h"
 #include "compiler/kernel/form_key.h"
 #include "compiler/kernel/passes/passes.h"
 #include "compiler/op/schema.h"
@@ -48,6 +49,7 @@ Result<plan::PlannedKernel> ProgramKernels::add(const ir::Graph& graph, const va
   if (built.outputs.empty()) return planned;
 
   KernelReport report = report_of(graph, group, built.kernel);
+  if (built.text) return add_text(std::move(built), std::move(report));
   // Forms that are shown have names and places of their own.
   std::string form = keyed_form(built.kernel, group.on_gpu);
   auto known = job_.shows_forms() ? prepared_.end() : prepared_.find(form);
@@ -68,6 +70,28 @@ Result<plan::PlannedKernel> ProgramKernels::add(const ir::Graph& graph, const va
   if (runtime::ProgramKernel& shared = program_.kernels[static_cast<size_t>(planned.kernel)];
       shared.operators != report.operators)
     shared.name = report.name;
+  if (job_.report) {
+    job_.report->kernels.push_back(std::move(report));
+    reported_.push_back(planned.kernel);
+  }
+  return planned;
+}
+
+/// A kernel of the user's own, once for each text and device.
+plan::PlannedKernel ProgramKernels::add_text(plan::BuiltKernel built, KernelReport report) {
+  plan::PlannedKernel planned;
+  planned.on_gpu = report.on_gpu;
+  report.text = codegen::emit_text_kernel(built.text->kernel);
+  const auto [known, is_new] = numbers_.try_emplace((report.on_gpu ? "gpu text " : "text ") + report.text,
+                                                    static_cast<int>(program_.kernels.size()));
+  planned.kernel = known->second;
+  if (is_new) {
+    program_.kernels.push_back({built.kernel.name, report.operators, nullptr, nullptr});
+    pending_.add(std::move(built.text), report.on_gpu, job_.report ? job_.report->kernels.size() : 0);
+  }
+  planned.inputs = std::move(built.inputs);
+  planned.outputs = std::move(built.outputs);
+  planned.params = std::move(built.params);
   if (job_.report) {
     job_.report->kernels.push_back(std::move(report));
     reported_.push_back(planned.kernel);
@@ -122,6 +146,13 @@ Status ProgramKernels::make_code() {
   std::vector<size_t> numbers;
   for (size_t i = 0; i < pending_.size(); ++i) {
     if (program_.kernels[i].device) continue;
+    if (pending_[i].text) {
+      GALATEA_ASSIGN(codegen::CompiledKernel compiled,
+                     codegen::compile_for_host(pending_[i].text->kernel, job_.sources));
+      program_.kernels[i].code = std::move(compiled.code);
+      note_code(i, compiled.from_cache, compiled.seconds);
+      continue;
+    }
     if (const codegen::FoundKernel& found = pending_[i].found; found.code) {
       program_.kernels[i].code = found.code;
       note_code(i, true, found.seconds);
@@ -139,13 +170,21 @@ Status ProgramKernels::make_code() {
   return {};
 }
 
-Status ProgramKernels::make_device_code(std::vector<plan::Launch>& launches) {
+Status ProgramKernels::make_device_code(const std::vector<plan::Launch>& all) {
   // A kernel of several launches is a kernel of the program for each of them.
   const std::vector<runtime::ProgramKernel> planned = program_.kernels;
   const kernel::ScheduleOptions options = pending_.schedule_options(true);
+  codegen::DeviceCompiler* const compiler = job_.options.gpu->compiler;
+  std::vector<plan::Launch> launches;
   std::vector<std::vector<codegen::KernelJob>> texts;
   std::vector<std::vector<int>> made;
-  for (plan::Launch& launch : launches) {
+  for (const plan::Launch& launch : all) {
+    if (pending_[static_cast<size_t>(launch.kernels.front())].text) {
+      const int number = plan::kernel_for_launch(program_, planned, launch, 0);
+      if (compiler) GALATEA_TRY(make_device_text(launch.kernels.front(), number));
+      continue;
+    }
+    launches.push_back(launch);
     std::vector<codegen::KernelJob>& jobs = texts.emplace_back();
     std::vector<int>& numbers = made.emplace_back();
     for (size_t k = 0; k < launch.kernels.size(); ++k) {
@@ -154,21 +193,32 @@ Status ProgramKernels::make_device_code(std::vector<plan::Launch>& launches) {
       numbers.push_back(plan::kernel_for_launch(program_, planned, launch, k));
     }
   }
-  if (job_.shows_forms()) job_.report->device_text = text_of(launches);
-  codegen::DeviceCompiler* const compiler = job_.options.gpu->compiler;
+  if (job_.shows_forms()) job_.report->device_text = text_of(all);
   if (!compiler) return {};
   const auto lower = [&](std::span<const size_t> unknown) { lower_launches(launches, unknown); };
   GALATEA_ASSIGN(const std::vector<codegen::DeviceLaunchCode> code, compiler->compile(texts, lower));
   for (size_t l = 0; l < launches.size(); ++l)
-    for (const int number : made[l]) {
-      auto& known = program_.kernels[static_cast<size_t>(number)].device;
-      auto with_code = std::make_shared<runtime::DeviceKernel>(*known);
-      with_code->cubin = code[l].cubin;
-      known = std::move(with_code);
-    }
+    for (const int number : made[l]) set_device_code(number, code[l].cubin);
   for (size_t l = 0; l < launches.size(); ++l)
     for (const int kernel : launches[l].kernels)
       note_code(static_cast<size_t>(kernel), code[l].from_cache, code[l].seconds);
+  return {};
+}
+
+void ProgramKernels::set_device_code(int number, std::shared_ptr<const std::string> cubin) {
+  auto& known = program_.kernels[static_cast<size_t>(number)].device;
+  auto with_code = std::make_shared<runtime::DeviceKernel>(*known);
+  with_code->cubin = std::move(cubin);
+  known = std::move(with_code);
+}
+
+/// The code of a kernel of the user's own, for the kernel of that number, which is it or a copy of it.
+Status ProgramKernels::make_device_text(int kernel, int number) {
+  const op::TextKernel& text = pending_[static_cast<size_t>(kernel)].text->kernel;
+  GALATEA_ASSIGN(codegen::DeviceLaunchCode code,
+                 codegen::compile_for_device(text, *job_.options.gpu->compiler, job_.sources));
+  set_device_code(number, std::move(code.cubin));
+  note_code(static_cast<size_t>(kernel), code.from_cache, code.seconds);
   return {};
 }
 
@@ -187,6 +237,10 @@ void ProgramKernels::lower_launches(const std::vector<plan::Launch>& launches,
 std::string ProgramKernels::text_of(const std::vector<plan::Launch>& launches) const {
   std::string out;
   for (size_t number = 0; number < launches.size(); ++number) {
+    if (const auto& own = pending_[static_cast<size_t>(launches[number].kernels.front())].text) {
+      out += fmt::format("// launch {}\n{}\n", number, codegen::emit_text_kernel(own->kernel));
+      continue;
+    }
     std::vector<const kernel::LoopKernel*> loops;
     for (const int kernel : launches[number].kernels)
       loops.push_back(&pending_[static_cast<size_t>(kernel)].loops);

@@ -31,7 +31,7 @@ class ProgramKernels {
   /// The code of the CPU's kernels, all at once, so that they can be compiled side by side.
   Status make_code();
   /// The code of launches: the kernels of one launch are one text.
-  Status make_device_code(std::vector<plan::Launch>& launches);
+  Status make_device_code(const std::vector<plan::Launch>& launches);
 
  private:
   /// What became of a group's kernel: which of the program's it is, and which of its parameters that one has.
@@ -40,6 +40,9 @@ class ProgramKernels {
     std::vector<size_t> params;
   };
 
+  plan::PlannedKernel add_text(plan::BuiltKernel built, KernelReport report);
+  Status make_device_text(int kernel, int number);
+  void set_device_code(int number, std::shared_ptr<const std::string> cubin);
   KernelReport report_of(const ir::Graph& graph, const plan::KernelGroup& group,
                          const kernel::Kernel& kernel) const;
   int number_of(const kernel::Kernel& kernel, const KernelReport& report);

@@ -178,6 +178,9 @@ struct DeviceKernel {
   int32_t opcode = 0;                        ///< among the kernels of the cubin
   bool shares_phases = false;                ///< blocks that share a call wait for each other by its counters
   std::vector<int32_t> divisors;             ///< parameters: a call where one is zero may raise flags, too
+  int32_t threads = 0;    ///< of a block, where it is not what kernels of the compiler's have
+  bool has_grid = false;  ///< a kernel of the user's own: the first three parameters are its blocks. It is
+                          ///< launched alone
 };
 struct ProgramKernel {
   std::string name;

@@ -21,12 +21,16 @@
 namespace galatea::tools {
 namespace {
 
-/// One text per kernel under a line that names it.
+/// One text per kernel under a line that names it. A kernel of the user's own has its text alone.
 template <typename Show>
-Result<std::string> for_each_kernel(const CompileReport& report, const char* comment, const Show& show) {
+Result<std::string> for_each_kernel(const CompileReport& report, const char* comment, const Show& show,
+                                    bool shows_own = false) {
   std::string text;
   for (const KernelReport& kernel : report.kernels) {
-    GALATEA_ASSIGN(std::string part, show(kernel));
+    std::string part = fmt::format("{} of the user's own: --emit=cuda shows its text\n", comment);
+    if (kernel.text.empty() || shows_own) {
+      GALATEA_ASSIGN(part, show(kernel));
+    }
     text += fmt::format("{} kernel {}\n{}", comment, kernel.name, part);
     if (!text.ends_with('\n')) text.push_back('\n');
     text.push_back('\n');
@@ -221,6 +225,7 @@ std::string identifier(const std::string& name) {
 
 /// CUDA text comes from loops that were lowered for a GPU, whatever the program itself was compiled for.
 std::string cuda_text(const KernelReport& report, bool fuse) {
+  if (!report.text.empty()) return report.text;
   kernel::ScheduleOptions options;
   options.gpu = true;
   options.fuse = fuse;
@@ -232,9 +237,13 @@ std::string cuda_text(const KernelReport& report, bool fuse) {
 Result<std::string> ptx_text(const CompileReport& report, const std::string& arch, bool fuse) {
   GALATEA_ASSIGN(const int architecture, architecture_of(arch));
   GALATEA_ASSIGN(const std::shared_ptr<const codegen::Nvrtc> nvrtc, codegen::Nvrtc::open());
-  return for_each_kernel(report, "//", [&](const KernelReport& k) {
-    return nvrtc->compile_to_ptx(codegen::cuda_prelude() + cuda_text(k, fuse), k.name + ".cu", architecture);
-  });
+  return for_each_kernel(
+      report, "//",
+      [&](const KernelReport& k) {
+        return nvrtc->compile_to_ptx(codegen::cuda_prelude() + cuda_text(k, fuse), k.name + ".cu",
+                                     architecture);
+      },
+      true);
 }
 
 }  // namespace
@@ -270,9 +279,9 @@ Result<std::string> emit_level(const std::string& level, const runtime::Program&
   // What every kernel needs stands before the first: the whole can be compiled as it is.
   if (report.device.used) return codegen::cuda_prelude() + "\n" + report.device_text;
   GALATEA_ASSIGN(const std::string kernels,
-                 for_each_kernel(report, "//", [&](const KernelReport& k) -> Result<std::string> {
-                   return cuda_text(k, fuse);
-                 }));
+                 for_each_kernel(
+                     report, "//",
+                     [&](const KernelReport& k) -> Result<std::string> { return cuda_text(k, fuse); }, true));
   return codegen::cuda_prelude() + "\n" + kernels;
 }
 

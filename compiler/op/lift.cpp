@@ -31,8 +31,8 @@ class Lifter {
  public:
   Lifter(const ir::Graph& graph, const ir::Node& node, const Lifting& lifting, Lowering frame)
       : graph_(graph), node_(node), lifting_(lifting), in_(std::move(frame)) {
-    GALATEA_CHECK(in_.native_scalars.empty() && in_.natives.empty() && in_.arms == 0,
-                  node.op->name + ": a call of native functions cannot be lifted");
+    GALATEA_CHECK(in_.native_scalars.empty() && in_.natives.empty() && in_.arms == 0 && !in_.text,
+                  node.op->name + ": a call of native functions, or of a text, cannot be lifted");
     all_ = (Mask{1} << lifting.axes().size()) - 1;
   }
 

@@ -546,10 +546,17 @@ void RecipeBuilder::output_constant(int k, std::shared_ptr<const runtime::Consta
   output.constant = std::move(tensor);
 }
 
+void RecipeBuilder::output_text(TextCall call, std::vector<std::vector<Expr>> extents) {
+  GALATEA_CHECK(lowering_.stages.empty() && lowering_.natives.empty(), "a text makes all outputs");
+  for (size_t k = 0; k < extents.size(); ++k)
+    claim(lowering_, static_cast<int>(k), LoweredOutput::Kind::kText).extents = std::move(extents[k]);
+  lowering_.text = std::make_shared<const TextCall>(std::move(call));
+}
+
 Lowering RecipeBuilder::take() {
   for (const LoweredOutput& output : lowering_.outputs) {
     bool set = output.kind == LoweredOutput::Kind::kScalars || output.stage >= 0 || output.input >= 0 ||
-               output.native >= 0 || output.constant;
+               output.native >= 0 || output.constant || output.kind == LoweredOutput::Kind::kText;
     GALATEA_CHECK(set, graph_.node(node_).op->name + " leaves an output undefined");
   }
   if (lifting_->lifts()) return lift(graph_, graph_.node(node_), *lifting_, std::move(lowering_));

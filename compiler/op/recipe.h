@@ -18,6 +18,7 @@
 #include "compiler/kernel/kernel.h"
 #include "compiler/op/lineage.h"
 #include "compiler/op/operator.h"
+#include "compiler/op/text_kernel.h"
 #include "runtime/batch_op.h"
 #include "runtime/constant_tensor.h"
 
@@ -135,6 +136,7 @@ struct LoweredOutput {
     kScalars,  ///< few elements, each a scalar expression
     kNative,
     kConstant,  ///< a tensor of the program
+    kText,      ///< what the text of the lowering's call writes
   };
   Kind kind = Kind::kStage;
   std::vector<Expr> extents;
@@ -187,6 +189,8 @@ struct Lowering {
   std::vector<NativeScalars> native_scalars;
   std::vector<NativeOutput> natives;
   std::vector<LoweredOutput> outputs;
+  /// Makes all outputs of all inputs, where there is one; there are no stages then.
+  std::shared_ptr<const TextCall> text;
   /// Resampling: an input 0 scaled by this (f64) or more would do. Empty: it must not be scaled.
   Expr least_scale;
   /// Not 0: output 0 is the number of one of so many arms, and its stage raises a flag where there is none.
@@ -353,6 +357,8 @@ class RecipeBuilder {
   void output_scalars(int k, std::vector<Expr> elements);
   void output_native(int k, NativeOutput native, std::vector<Expr> extents);
   void output_constant(int k, std::shared_ptr<const runtime::ConstantTensor> tensor);
+  /// All outputs, by a kernel of the user's own.
+  void output_text(TextCall call, std::vector<std::vector<Expr>> extents);
 
   Lowering take();
   ir::NodeId node_id() const { return node_; }

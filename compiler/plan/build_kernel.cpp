@@ -359,7 +359,24 @@ void settle_checked_extents(const ValueTable& table, const KernelGroup& group, B
 
 }  // namespace
 
+namespace {
+
+/// A kernel of the user's own: all of the node's inputs, all of its outputs, and its blocks for parameters.
+BuiltKernel build_text(const ValueTable& table, ir::NodeId id) {
+  const ir::Node& node = table.graph().node(id);
+  BuiltKernel out;
+  out.text = table.lowering(id).text;
+  out.kernel.name = op::shown_name(node);
+  for (const ir::ValueId value : node.inputs) out.inputs.push_back({value, nullptr});
+  out.outputs = node.outputs;
+  for (const Expr& blocks : out.text->grid) out.params.push_back(table.resolve(blocks));
+  return out;
+}
+
+}  // namespace
+
 BuiltKernel build_kernel(const ValueTable& table, const KernelGroup& group, const Residence& residence) {
+  if (table.lowering(group.nodes.back()).text) return build_text(table, group.nodes.back());
   BuiltKernel built = Builder(table, group, residence).run();
   settle_checked_extents(table, group, built);
   return built;

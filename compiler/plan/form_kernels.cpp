@@ -113,12 +113,15 @@ class Former {
 
  private:
   bool has_stage_output(ir::NodeId node) const {
+    if (is_text(node)) return true;
     const auto& outputs = table_.lowering(node).outputs;
     for (size_t k = 0; k < outputs.size(); ++k)
       if (outputs[k].kind == LoweredOutput::Kind::kStage && !table_.info(graph_.node(node).outputs[k]).scalar)
         return true;
     return false;
   }
+
+  bool is_text(ir::NodeId node) const { return table_.lowering(node).text != nullptr; }
 
   bool is_movable_view(ir::NodeId node) const {
     const auto& outputs = table_.lowering(node).outputs;
@@ -156,7 +159,7 @@ class Former {
     group.on_gpu = placement_.on_gpu(node);
     group.nodes.push_back(node);
     std::vector<int> joined;
-    join_producers(group, joined);
+    if (!is_text(node)) join_producers(group, joined);
     // A view of something in memory costs nothing as it is, unless the batch wants a copy.
     if (!stages && joined.empty() && !is_copied_by_kernel(node)) return;
     for (int g : joined) out_.groups[static_cast<size_t>(g)] = KernelGroup{};
@@ -298,6 +301,7 @@ class Former {
     const KernelGroup& other = out_.groups[static_cast<size_t>(producer)];
     if (other.on_gpu != group.on_gpu) return other.on_gpu ? "it runs on the GPU" : "it runs on the CPU";
     if (other.block != group.block) return "it runs for other samples (another arm)";
+    if (is_text(other.nodes.back())) return "it is a kernel of the user's own";
     if (graph_.node(other.nodes.back()).outputs.size() != 1) return "it has several outputs";
     if (group.on_gpu ? !only_group_reads(group, input) : uses_in(group, input) != uses_[input])
       return "its result is also read elsewhere";
@@ -346,6 +350,8 @@ class Former {
       for (const auto* list : {&output.extents, &output.step, &output.start, &output.elements})
         for (const Expr& e : *list) look(e);
     }
+    if (lowering.text)
+      for (const Expr& e : lowering.text->grid) look(e);
     for (const kernel::Stage& stage : lowering.stages) {
       for (const Expr& e : stage.extents) look(e);
       for (const Expr& e : stage.reduce_extents) look(e);

@@ -46,6 +46,8 @@ struct BuiltKernel {
   std::vector<KernelSource> inputs;  ///< of each kernel input
   std::vector<ir::ValueId> outputs;  ///< value of each kernel output
   std::vector<Expr> params;          ///< scalars of the sample program
+  /// In place of `kernel`, which has a name alone: a kernel of the user's own.
+  std::shared_ptr<const op::TextCall> text;
 };
 BuiltKernel build_kernel(const ValueTable& table, const KernelGroup& group, const Residence& residence);
 /// Drops parameters that no expression uses any more. Goes out: the numbers of those that are left, in order.

@@ -78,7 +78,12 @@ std::vector<Launch> plan_launches(Program& program, LaunchForm form) {
       out.push_back(std::move(launch));
       continue;
     }
-    if (form == LaunchForm::kMerged || (form == LaunchForm::kAuto && count > kFewKernels)) {
+    // A kernel of the user's own has threads and names of its own.
+    const bool are_apart = std::ranges::any_of(launch.kernels, [&](int kernel) {
+      const auto& device = program.kernels[static_cast<size_t>(kernel)].device;
+      return device && device->has_grid;
+    });
+    if (!are_apart && (form == LaunchForm::kMerged || (form == LaunchForm::kAuto && count > kFewKernels))) {
       launch.why =
           fmt::format("{} kernels, of which a sample runs one: each block looks up its call's", count);
       out.push_back(std::move(launch));

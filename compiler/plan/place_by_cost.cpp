@@ -263,6 +263,8 @@ class Chooser {
     for (const op::LoweredOutput& output : lowering.outputs)
       for (const auto* list : {&output.extents, &output.step, &output.start})
         for (const Expr& e : *list) look(e);
+    if (lowering.text)
+      for (const Expr& e : lowering.text->grid) look(e);
     for (const kernel::Stage& stage : lowering.stages) {
       for (const auto* list : {&stage.extents, &stage.reduce_extents})
         for (const Expr& e : *list) look(e);

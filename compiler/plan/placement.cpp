@@ -153,6 +153,7 @@ Residence::Residence(const ValueTable& table, const KernelGroups& groups) {
         if (output.kind == op::LoweredOutput::Kind::kView && group < 0)
           values_[value] = values_[graph.node(id).inputs[static_cast<size_t>(output.input)]];
         else if (output.kind == op::LoweredOutput::Kind::kStage ||
+                 output.kind == op::LoweredOutput::Kind::kText ||
                  output.kind == op::LoweredOutput::Kind::kView)
           values_[value] = group >= 0 && groups.groups[static_cast<size_t>(group)].on_gpu;
       }

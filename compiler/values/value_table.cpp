@@ -232,6 +232,11 @@ void ValueTable::resolve_lowering(op::Lowering& lowering) const {
   for (op::LoweredOutput& output : lowering.outputs)
     for (auto* list : {&output.extents, &output.step, &output.start, &output.elements}) resolve_all(*list);
   resolve_one(lowering.least_scale);
+  if (lowering.text) {
+    auto text = std::make_shared<op::TextCall>(*lowering.text);
+    for (Expr& blocks : text->grid) resolve_one(blocks);
+    lowering.text = std::move(text);
+  }
 }
 
 void ValueTable::fill_output(ir::NodeId node, size_t k) {

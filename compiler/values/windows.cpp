@@ -17,6 +17,8 @@ bool is_view(const LoweredOutput& output) { return output.kind == LoweredOutput:
 }  // namespace
 
 bool native_reads(const Lowering& lowering, int input) {
+  // What a text of the user's own reads, nobody knows.
+  if (lowering.text) return true;
   auto reads = [&](const std::vector<int>& inputs) {
     return std::find(inputs.begin(), inputs.end(), input) != inputs.end();
   };
@@ -56,6 +58,7 @@ bool has_element_of(const Lowering& lowering, ValueId value) {
   for (const LoweredOutput& output : lowering.outputs)
     for (const auto* list : {&output.extents, &output.step, &output.start, &output.elements})
       if (any_has(*list)) return true;
+  if (lowering.text && std::ranges::any_of(lowering.text->grid, has)) return true;
   for (const kernel::Stage& stage : lowering.stages) {
     if (any_has(stage.extents) || any_has(stage.reduce_extents)) return true;
     for (const Expr* e :

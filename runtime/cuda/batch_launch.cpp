@@ -71,6 +71,13 @@ void BatchLaunch::add_call(int32_t site, int32_t sample, std::span<const LaunchT
 }
 
 uint32_t BatchLaunch::count_tiles(const Call& call, const LaunchKernel& kernel) const {
+  constexpr int64_t kMostBlocks = 1 << 16;
+  if (kernel.has_grid) {
+    // A block takes several of the grid's where there are more.
+    const uint64_t* grid = params_.data() + call.first_param;
+    return static_cast<uint32_t>(
+        std::clamp<int64_t>(static_cast<int64_t>(grid[0] * grid[1] * grid[2]), 1, kMostBlocks));
+  }
   if (!kernel.is_tiled || static_cast<size_t>(kernel.inputs) >= call.num_tensors) return 1;
   const auto volume = [&](size_t t) {
     const KernelTensor& tensor = tensors_[call.first_tensor + t].view;
@@ -83,8 +90,8 @@ uint32_t BatchLaunch::count_tiles(const Call& call, const LaunchKernel& kernel) 
   for (size_t t = 0; kernel.shares_phases && t < call.num_tensors; ++t)
     largest = std::max(largest, volume(t));
   constexpr int64_t kTile = kThreads * kElementsPerThread;
-  return static_cast<uint32_t>(
-      std::clamp<int64_t>((largest + kTile - 1) / kTile, 1, kernel.shares_phases ? kMostSharing : 1 << 16));
+  return static_cast<uint32_t>(std::clamp<int64_t>((largest + kTile - 1) / kTile, 1,
+                                                   kernel.shares_phases ? kMostSharing : kMostBlocks));
 }
 
 /// A division by what the host knows is no reason to look for flags where that is not zero.
@@ -221,8 +228,9 @@ Result<LaunchedBatch> BatchLaunch::record_calls(std::span<const LaunchKernel> ke
   for (const Group& group : plan.groups) {
     const DevicePointer calls =
         device.device() + static_cast<DevicePointer>(plan.calls) + group.begin * sizeof(DeviceCall);
+    const LaunchKernel& kernel = kernels[static_cast<size_t>(calls_[group.begin].kernel)];
     commands.compute.launch(
-        kernels[static_cast<size_t>(calls_[group.begin].kernel)].function, group.num_blocks, kThreads,
+        kernel.function, group.num_blocks, kernel.threads > 0 ? kernel.threads : kThreads,
         {calls, device.device() + static_cast<DevicePointer>(group.blocks_offset), group.end - group.begin});
     ++out.num_launches_;
   }

@@ -43,6 +43,8 @@ struct LaunchKernel {
   int32_t opcode = 0;                  ///< among the kernels of the function
   bool shares_phases = false;          ///< blocks that share a call have counters to wait for each other by
   std::vector<int32_t> divisors = {};  ///< parameters: a call where one is zero may raise flags, too
+  int32_t threads = 0;                 ///< of a block; 0: BatchLaunch::kThreads
+  bool has_grid = false;               ///< the first three parameters are blocks along x, y and z
 };
 
 /// A tensor of a call. In memory of the device, or in bytes of the host that go up with the batch.

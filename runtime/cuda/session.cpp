@@ -68,6 +68,8 @@ Status CudaSession::load_kernels() {
     launch.opcode = kernel.device->opcode;
     launch.shares_phases = kernel.device->shares_phases;
     launch.divisors = kernel.device->divisors;
+    launch.threads = kernel.device->threads;
+    launch.has_grid = kernel.device->has_grid;
     kernels_.push_back(launch);
   }
   return {};

@@ -382,6 +382,23 @@ Result<std::vector<DeviceCode>> DeviceCompiler::compile(std::span<const KernelJo
   return out;
 }
 
+Result<DeviceLaunchCode> DeviceCompiler::compile_text(const std::string& text, const std::string& name) {
+  const std::lock_guard lock(mutex_);
+  const auto key_of_text = [&] { return head("own") + text; };
+  if (auto code = find(key_of_text())) return DeviceLaunchCode{std::move(code), true, 0};
+  GALATEA_TRY(nvrtc_.open(cache_));
+  const auto start = std::chrono::steady_clock::now();
+  GALATEA_ASSIGN(std::string cubin, nvrtc_.library().compile(cuda_prelude() + text, name, architecture_));
+  DeviceLaunchCode out;
+  out.cubin = std::make_shared<const std::string>(std::move(cubin));
+  out.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  // Opened, it may be another version than was remembered.
+  cache_.store(key_of_text(), {*out.cubin, 0});
+  known_.insert_or_assign(key_of_text(), out.cubin);
+  cache_.trim();
+  return out;
+}
+
 std::shared_ptr<const runtime::DeviceKernel> describe_device_kernel(const kernel::Kernel& kernel,
                                                                     const LoopKernel& loops) {
   runtime::DeviceKernel out;

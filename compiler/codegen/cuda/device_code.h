@@ -78,6 +78,9 @@ class DeviceCompiler {
   /// another than was remembered, once more.
   Result<std::vector<DeviceLaunchCode>> compile(std::span<const std::vector<KernelJob>> launches,
                                                 const LowerLaunches& lower = {});
+  /// The code of a kernel of the user's own, by its text. One that NVRTC refuses is an internal error with
+  /// its log, and the caller's to word.
+  Result<DeviceLaunchCode> compile_text(const std::string& text, const std::string& name);
   /// Whether a text had to be compiled, or NVRTC was open already.
   bool has_opened_nvrtc() const { return nvrtc_.is_open(); }
   /// What the user should know about the cache and the linker; each line is given once.

@@ -122,26 +122,16 @@ constexpr const char* kNoCompilerHelp = "install a C++ compiler, or name one wit
 
 /// Compiles into a file of this process's own, then moves it into place: others may do the same at the same
 /// time.
-Status compile_file(const std::string& text, const fs::path& library) {
+Status compile_file(const std::string& text, const fs::path& library, bool optimize) {
   const std::string own = fmt::format("{}.{}", library.string(), getpid());
   const fs::path source = own + ".cpp", object = own + ".so", log = own + ".log";
   std::ofstream(source, std::ios::binary) << text;
   const std::string compiler = shim_compiler();
   std::vector<std::string> words = {
-      compiler,
-      "-std=c++17",
-      "-O0",  // texts are run once, on small pictures: compiling is what takes time
-      "-w",
-      "-fPIC",
-      "-shared",
-      "-fwrapv",
-      "-ffp-contract=off",
-      "-fno-math-errno",
-      "-fno-strict-aliasing",
-      "-fvisibility=hidden",
-      "-o",
-      object.string(),
-      source.string()};
+      compiler, "-std=c++17",
+      // Texts of tests are run once, on small pictures: compiling is what takes time.
+      optimize ? "-O2" : "-O0", "-w", "-fPIC", "-shared", "-fwrapv", "-ffp-contract=off", "-fno-math-errno",
+      "-fno-strict-aliasing", "-fvisibility=hidden", "-o", object.string(), source.string()};
   for (std::string& flag : shim_flags()) words.push_back(std::move(flag));
   const int status = run_program(words, log);
   const std::string complaints = read_file(log);
@@ -206,21 +196,21 @@ class ShimBackend final : public KernelBackend {
 
 }  // namespace
 
-Result<ShimFile> compile_shim_file(const std::string& text) {
+Result<ShimFile> compile_shim_file(const std::string& text, bool optimize) {
   const fs::path folder = cache_folder();
   GALATEA_TRY(make_private(folder));
-  std::string by = shim_compiler();
+  std::string by = shim_compiler() + (optimize ? " -O2" : "");
   for (const std::string& flag : shim_flags()) by += " " + flag;
   const uint64_t low = hash_text(by, hash_text(text, 14695981039346656037U)),
                  high = hash_text(text, low * 31 + 7);
   const fs::path file = folder / fmt::format("{:016x}{:016x}.so", low, high);
   const bool from_cache = setting_bool("GALATEA_CACHE") && is_kept(file);
-  if (!from_cache) GALATEA_TRY(compile_file(text, file));
+  if (!from_cache) GALATEA_TRY(compile_file(text, file, optimize));
   return ShimFile{file.string(), from_cache};
 }
 
-Result<std::shared_ptr<const ShimLibrary>> ShimLibrary::compile(const std::string& kernels) {
-  GALATEA_ASSIGN(const ShimFile file, compile_shim_file(cuda_prelude() + kernels));
+Result<std::shared_ptr<const ShimLibrary>> ShimLibrary::compile(const std::string& kernels, bool optimize) {
+  GALATEA_ASSIGN(const ShimFile file, compile_shim_file(cuda_prelude() + kernels, optimize));
   std::shared_ptr<ShimLibrary> out(new ShimLibrary);
   out->from_cache_ = file.from_cache;
   out->library_ = dlopen(file.path.c_str(), RTLD_NOW | RTLD_LOCAL);
@@ -254,6 +244,11 @@ void ShimLibrary::run(const std::string& name, const runtime::KernelCall& call,
   for (uint32_t turn = 0; turn < options.tiles; ++turn)
     function(&device_call, first_blocks, 1, options.permuted ? options.tiles - 1 - turn : turn,
              options.threads, options.permuted ? 1 : 0);
+}
+
+std::shared_ptr<const runtime::KernelCode> make_shim_code(std::shared_ptr<const ShimLibrary> library,
+                                                          std::string name) {
+  return std::make_shared<ShimCode>(std::move(library), std::move(name));
 }
 
 Result<std::unique_ptr<KernelBackend>> make_shim_backend() {

@@ -29,13 +29,15 @@ struct ShimFile {
 /// the folder `shim` of cache_root(), or one of this user's among temporary files; only files of this user or
 /// of root that nobody else may write to are taken from it: they are executed. Fails with kSystem where there
 /// is no compiler, or where that folder is not this user's alone.
-Result<ShimFile> compile_shim_file(const std::string& text);
+/// `optimize`: for texts that run often, as users' own do. The results are the same.
+Result<ShimFile> compile_shim_file(const std::string& text, bool optimize = false);
 
 /// Compiled text. Kernels are found by their names.
 class ShimLibrary {
  public:
   /// Compiles prelude + kernels, as compile_shim_file() does.
-  static Result<std::shared_ptr<const ShimLibrary>> compile(const std::string& kernels);
+  static Result<std::shared_ptr<const ShimLibrary>> compile(const std::string& kernels,
+                                                            bool optimize = false);
   ~ShimLibrary();
   ShimLibrary(const ShimLibrary&) = delete;
   ShimLibrary& operator=(const ShimLibrary&) = delete;
@@ -49,6 +51,10 @@ class ShimLibrary {
   void* library_ = nullptr;
   bool from_cache_ = false;
 };
+
+/// A kernel of a library, as code of a program.
+std::shared_ptr<const runtime::KernelCode> make_shim_code(std::shared_ptr<const ShimLibrary> library,
+                                                          std::string name);
 
 /// The backend "cuda-shim"; fails where no C++ compiler is found (setting GALATEA_CXX).
 Result<std::unique_ptr<KernelBackend>> make_shim_backend();
