@@ -199,6 +199,11 @@ class Evaluator {
   // ---- pixel functions (eval_pixel.cpp) ----
   /// `galatea.pixel`, with or without arguments.
   Value decorate_pixel(CallArguments& arguments);
+
+  // ---- kernels of the user's own (eval_cuda_kernel.cpp) ----
+  /// `galatea.cuda_kernel(source=…, name=…, …)`: what is called with the inputs.
+  Value make_cuda_kernel(CallArguments& arguments);
+  void add_source(const std::string& name, const std::string& text);
   /// Set while a function of coordinates runs: values are those of one element.
   bool in_element() const { return pixel_ != nullptr; }
   /// image.bilinear(y, x, c).

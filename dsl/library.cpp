@@ -274,6 +274,7 @@ Value call_struct(Evaluator& ev, CallArguments& a) {
 Value call_together(Evaluator& ev, CallArguments& a) { return ev.make_together(a); }
 
 Value call_pixel_decorator(Evaluator& ev, CallArguments& a) { return ev.decorate_pixel(a); }
+Value call_cuda_kernel(Evaluator& ev, CallArguments& a) { return ev.make_cuda_kernel(a); }
 
 // galatea.sum(range(-1, 2), lambda k: image[y + k, x, c]): from left to right.
 Value call_sum(Evaluator& ev, CallArguments& a) {
@@ -372,6 +373,7 @@ void Evaluator::make_library_modules() {
   galatea->names = dali->names;
   galatea->names["struct"] = {ev.make_builtin("struct", call_struct), {}};
   galatea->names["pixel"] = {ev.make_builtin("galatea.pixel", call_pixel_decorator), {}};
+  galatea->names["cuda_kernel"] = {ev.make_builtin("galatea.cuda_kernel", call_cuda_kernel), {}};
   galatea->names["sum"] = {ev.make_builtin("galatea.sum", call_sum), {}};
   galatea->names["together"] = {ev.make_builtin("galatea.together", call_together), {}};
   galatea->names["select"] = {ev.make_builtin("select", call_select), {}};
