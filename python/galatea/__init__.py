@@ -25,6 +25,7 @@ from . import fn, math, policy, types
 from .pipeline import Pipeline, do_not_convert, pipeline_def
 from .display import Sheet, view
 from .text_pipeline import TextPipeline
+from .trace.cuda_kernel import cuda_kernel
 from .trace.errors import TraceError
 from .trace.node import Node, newaxis
 from .trace.pixel import pixel, sum

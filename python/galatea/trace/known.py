@@ -23,7 +23,7 @@ _MODULES = {
     "numpy": "np",
     "builtins": "",
 }
-_FUNCTIONS = ("pixel", "select", "sum", "do_not_convert")
+_FUNCTIONS = ("cuda_kernel", "pixel", "select", "sum", "do_not_convert")
 _ONLY_IN_THE_LANGUAGE = ("radians", "degrees")
 
 

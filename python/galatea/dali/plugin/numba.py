@@ -8,7 +8,8 @@ from ..names import stand_in as _stand_in
 
 _WHY = (
     "a pipeline is compiled by galatea, which calls no code of numba; write the function as "
-    "`@galatea.pixel`, or with operators"
+    "`@galatea.pixel`, as CUDA text by `galatea.cuda_kernel` (docs/custom-kernels.md), or with "
+    "operators"
 )
 NumbaFunction = _stand_in("plugin.numba.NumbaFunction", _WHY)
 
