@@ -116,6 +116,10 @@ void describe_kernel(const KernelReport& kernel, std::string& text) {
       if (std::find(reasons.begin(), reasons.end(), line) == reasons.end()) reasons.push_back(line);
     text += fmt::format("  because   {}\n", fmt::join(reasons, "\n            "));
   }
+  if (!kernel.text.empty()) {
+    text += "  text      CUDA of the user's own (--emit=cuda shows it); it reads its inputs whole\n";
+    return;
+  }
   for (const kernel::KernelInput& input : kernel.kernel.inputs) {
     text += fmt::format("  reads     {}\n", tensor_text(input.type, input.extents));
   }

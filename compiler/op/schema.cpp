@@ -408,7 +408,9 @@ std::string describe(const Attr& value) {
 }
 
 std::string shown_name(const ir::Node& node) {
-  const ir::Arg* function = node.op->name == "pixel" ? node.find_arg("function") : nullptr;
+  const ir::Arg* function = node.op->name == "pixel"         ? node.find_arg("function")
+                            : node.op->name == "cuda_kernel" ? node.find_arg("name")
+                                                             : nullptr;
   return function ? ir::attr_text(function->as_attr()) : node.op->name;
 }
 

@@ -40,7 +40,7 @@ bool needs_no_elements(const op::Lowering& lowering, ir::ValueId input) {
       std::ranges::for_each(*list, look);
   for (const Stage& stage : lowering.stages)
     for (const Expr* e : {&stage.body, &stage.first, &stage.taps, &stage.weight, &stage.finish}) look(*e);
-  return !found && lowering.native_scalars.empty() && lowering.natives.empty();
+  return !found && lowering.native_scalars.empty() && lowering.natives.empty() && !lowering.text;
 }
 
 class Apart {

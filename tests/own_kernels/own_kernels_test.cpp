@@ -222,12 +222,13 @@ TEST(OwnKernels, AmongOtherOperators) {
   EXPECT_EQ(found[2][0].values, (std::vector<double>{2}));
 }
 
+/// The kernel of an example, in a pipeline of these lines.
 std::string example(const std::string& name, const std::string& lines) {
   std::ifstream in(std::string(GALATEA_SOURCE_DIR) + "/examples/" + name + ".dali-dsl");
   std::stringstream text;
   text << in.rdbuf();
-  return text.str().substr(0, text.str().find("@pipeline_def")) + "@pipeline_def(batch_size=8)\ndef p():\n" +
-         lines;
+  return "from galatea import types\n" + text.str().substr(0, text.str().find("@pipeline_def")) +
+         "@pipeline_def(batch_size=8)\ndef p():\n" + lines;
 }
 
 // The warp of the examples is fn.warp_affine's, whose numbers other tests hold to its formula, but for the

@@ -105,6 +105,7 @@ constexpr const char* kHost = R"(
 #include <stdint.h>
 #include <string.h>
 #ifdef GALATEA_BARRIERS
+#include <stdlib.h>
 #include <ucontext.h>
 #endif
 #define __device__
@@ -195,9 +196,12 @@ static void galatea_begin_thread() {
   galatea_running->is_done = true;
   swapcontext(&galatea_running->state, &galatea_home);
 }
-template <typename Body> static void galatea_run_threads(int permuted, u8* stacks, const Body& body) {
+template <typename Body> static void galatea_run_threads(int permuted, u8* scratch, const Body& body) {
   const int threads = GALATEA_BLOCK_THREADS;
   const u64 stack_bytes = GALATEA_STACK_BYTES;
+  // A launch on a device has none: there tests play one.
+  u8* const stacks = scratch ? scratch : (u8*)malloc(threads * (stack_bytes + GALATEA_FIBER_BYTES));
+  if (!stacks) __builtin_trap();
   galatea_fiber* fibers = (galatea_fiber*)(stacks + threads * stack_bytes);
   galatea_body = [](void* at) { (*(const Body*)at)(); };
   galatea_body_of = (void*)&body;
@@ -221,8 +225,8 @@ template <typename Body> static void galatea_run_threads(int permuted, u8* stack
       left += fibers[t].is_done ? 0 : 1;
     }
   }
+  if (!scratch) free(stacks);
 }
-extern "C" __attribute__((visibility("default"))) const int galatea_fiber_bytes[] = {(int)sizeof(galatea_fiber)};
 static_assert(sizeof(galatea_fiber) <= GALATEA_FIBER_BYTES, "");
 #else
 template <typename Body> static void galatea_run_threads(int permuted, u8*, const Body& body) {
