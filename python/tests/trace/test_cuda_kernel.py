@@ -23,7 +23,7 @@ def test_inline_text_and_numbers():
         x = fn.constant(fdata=[1.0, 2.0, 3.0], shape=[3])
         return scale(x, 2.5), scale(x, fn.reductions.max(x))
 
-    text = p().text()
+    text = p().text
     assert "galatea.cuda_kernel(" in text
     assert text.count("__global__") == 1, "two calls share a constant"
     with galatea.Loader(p(), backend="interpreter") as loader:
