@@ -291,18 +291,17 @@ Expr border_index(const Expr& index, const Expr& extent, BoundsPolicy policy) {
   return policy == BoundsPolicy::kWrap ? place : select(place < n, place, period - i64(1) - place);
 }
 
-namespace {
-
-/// The input's element for a window that reaches outside under a border policy.
-Expr load_with_border(RecipeBuilder& b, Axes index, const std::vector<int>& moved, BoundsPolicy policy) {
-  if (policy == BoundsPolicy::kEdge) return b.load(0, index, Border::kClamp);
-  if (policy == BoundsPolicy::kReflect101) return b.load(0, index, Border::kReflect101);
+Expr load_with_border(RecipeBuilder& b, StageRef source, Axes index, const std::vector<int>& moved,
+                      BoundsPolicy policy) {
+  const auto load = [&](Border border) {
+    return source.index < 0 ? b.load(0, std::move(index), border) : b.load(source, std::move(index), border);
+  };
+  if (policy == BoundsPolicy::kEdge) return load(Border::kClamp);
+  if (policy == BoundsPolicy::kReflect101) return load(Border::kReflect101);
   for (int d : moved)
     index[static_cast<size_t>(d)] = border_index(index[static_cast<size_t>(d)], b.extent(0, d), policy);
-  return b.load(0, index);
+  return load(Border::kNone);
 }
-
-}  // namespace
 
 void output_window(RecipeBuilder& b, const std::vector<AxisRange>& ranges, BoundsPolicy policy,
                    int channel_dim) {
@@ -327,7 +326,7 @@ void output_window(RecipeBuilder& b, const std::vector<AxisRange>& ranges, Bound
         moved.push_back(static_cast<int>(d));
     }
     if (stays_inside || moved.empty()) return truncated(b.load(0, index), out);
-    if (is_border(policy)) return truncated(load_with_border(b, index, moved, policy), out);
+    if (is_border(policy)) return truncated(load_with_border(b, {}, index, moved, policy), out);
     const Expr channel = channel_dim < 0 ? i64(0) : at[static_cast<size_t>(channel_dim)];
     if (in == out && !b.given("fill_values"))
       return b.load(0, index, Border::kConstant, fill_of_channel(b, i64(0), in)->value);

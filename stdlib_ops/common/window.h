@@ -33,6 +33,10 @@ constexpr bool is_border(BoundsPolicy policy) { return policy >= BoundsPolicy::k
 /// Where an index outside [0, extent) is read, for the borders that the kernel IR does not have: kReflect1001
 /// and kWrap.
 Expr border_index(const Expr& index, const Expr& extent, BoundsPolicy policy);
+/// An element of a stage with the extents of input 0, or of that input where `source` is none, at a place that
+/// may lie outside along the dimensions `moved`.
+Expr load_with_border(RecipeBuilder& b, StageRef source, Axes index, const std::vector<int>& moved,
+                      BoundsPolicy policy);
 /// The policy named by out_of_bounds_policy; complains about other names.
 Result<BoundsPolicy> bounds_policy(const TypeContext& ctx);
 BoundsPolicy bounds_policy(const RecipeBuilder& b);

@@ -1,4 +1,4 @@
-// sphere, water: images whose pixels are looked up at other places.
+// sphere, water, jitter: images whose pixels are looked up at other places.
 //
 // Comes in: an image. Goes out: an image of the same extents; what is looked up outside is fill_value.
 #include <cmath>
@@ -95,6 +95,25 @@ void define_water(RecipeBuilder& b) {
   });
 }
 
+void define_jitter(RecipeBuilder& b) {
+  const ImageAxes image = image_axes(b.input_layout(0));
+  const auto w = static_cast<size_t>(image.w), h = static_cast<size_t>(image.h);
+  const Expr degree = i64(b.integer("nDegree"));
+  const Expr moves = not_equal(b.arg("mask", DType::kI64), i64(0));
+  const Axes extents = b.extents(0);
+  b.output_stage(0, b.map("jitter", b.input_type(0).dtype, extents, [&](const Axes& at) {
+    const Expr pixel = at[h] * extents[w] + at[w];
+    const auto moved = [&](const Expr& place, int64_t draw) {
+      const Expr shift = b.random_below(pixel * i64(2) + i64(draw), degree) - degree / i64(2);
+      return select(moves, place + shift, place);
+    };
+    Axes index = at;
+    index[w] = moved(at[w], 0);
+    index[h] = moved(at[h], 1);
+    return b.load(0, std::move(index), Border::kClamp);
+  }));
+}
+
 Operator make_displacement(std::string name) {
   Operator op;
   op.name = std::move(name);
@@ -124,6 +143,15 @@ Operator make_displacement(std::string name) {
 
 ArgSpec wave_arg(const char* name, double value, const char* documentation) {
   return {.name = name, .kind = ArgKind::kFloat, .default_value = value, .documentation = documentation};
+}
+
+constexpr int64_t kMostDegree = 1 << 16;
+
+Types jitter_types(const TypeContext& ctx) {
+  if (const int64_t degree = ctx.integer("nDegree"); degree < 1 || degree > kMostDegree)
+    return ctx.error(fmt::format("jitter: nDegree is {}, not 1 to {}", degree, kMostDegree),
+                     "it is the number of places, along each axis, of which one is drawn", "nDegree");
+  return displaced_types(ctx);
 }
 
 }  // namespace
@@ -156,6 +184,26 @@ Operator make_water() {
   op.example =
       image_example("fn.water(image, ampl_x=4.0, freq_x=0.2, interp_type=types.INTERP_LINEAR), label");
   op.define = define_water;
+  return op;
+}
+
+Operator make_jitter() {
+  Operator op = make_displacement("jitter");
+  op.summary = "Shows at every pixel a neighbour that is drawn at random.";
+  op.documentation =
+      "Pixel (x, y) shows the input at (x + dx, y + dy), where dx and dy are uniform integers from "
+      "-floor(nDegree / 2) to nDegree - 1 - floor(nDegree / 2), drawn for each pixel; places outside the image "
+      "are moved to its edge. Draws 2n and 2n + 1 of the node's stream are those of pixel n, row by row. Places "
+      "are whole pixels that lie in the image, so that there is nothing to interpolate or to fill.";
+  for (ArgSpec& arg : op.args) arg.no_effect = arg.name == "interp_type" || arg.name == "fill_value";
+  append(op.args, {{.name = "nDegree",
+                    .kind = ArgKind::kInt,
+                    .default_value = int64_t{2},
+                    .documentation = "How many places there are along each axis, 1 to 65536."}});
+  op.random = true;
+  op.example = image_example("fn.jitter(image, nDegree=5), label");
+  op.type_rule = jitter_types;
+  op.define = define_jitter;
   return op;
 }
 

@@ -9,6 +9,8 @@
 namespace galatea::ops_test {
 namespace {
 
+using Ints = std::vector<int64_t>;
+
 int64_t mirror(int64_t i, int64_t n) {
   if (n == 1) return 0;
   const int64_t period = 2 * (n - 1);
@@ -119,10 +121,88 @@ TEST(Filter, ValidOutputsLieUnderTheWholeWindow) {
   expect_rounded(out, correlated(in, window, {1, 2}, "clamp", 0, {1, 2, 4, 5}));
 }
 
+/// A window whose extents only the sample tells, and one of more taps than are written out.
+TEST(Filter, WindowsOfAnyExtents) {
+  const Tensor in = random_tensor(DType::kU8, {6, 9, 3}, "HWC", 45);
+  for (const char* border : {"reflect_101", "reflect_1001", "wrap", "clamp", "constant"}) {
+    SCOPED_TRACE(border);
+    const Tensor window = random_tensor(DType::kF32, {4, 3}, {}, 46);
+    const Tensor out = OpRun("filter")
+                           .input(in)
+                           .input(window)
+                           .fixed(scalar(DType::kU8, 9))
+                           .arg("border", std::string(border))
+                           .arg("dtype", DType::kF32)
+                           .result();
+    expect_rounded(out, correlated(in, window, {2, 1}, border, 9, {0, 0, 6, 9}));
+    const Tensor large = random_tensor(DType::kF32, {25, 42}, {}, 47);
+    const Tensor summed = OpRun("filter")
+                              .input(in)
+                              .fixed(large)
+                              .arg("border", std::string(border))
+                              .arg("dtype", DType::kF32)
+                              .result();
+    expect_rounded(summed, correlated(in, large, {12, 21}, border, 0, {0, 0, 6, 9}));
+  }
+  const Tensor window = random_tensor(DType::kF32, {3, 5}, {}, 48);
+  const Tensor valid = OpRun("filter")
+                           .input(in)
+                           .input(window)
+                           .arg("mode", std::string("valid"))
+                           .arg("dtype", DType::kF32)
+                           .result();
+  EXPECT_EQ(valid.extents, (Ints{4, 5, 3}));
+  expect_rounded(valid, correlated(in, window, {1, 2}, "clamp", 0, {1, 2, 4, 5}));
+  const Tensor tall = random_tensor(DType::kF32, {7, 1}, {}, 49);
+  EXPECT_NE(
+      OpRun("filter").input(in).input(tall).arg("mode", std::string("valid")).failure().find("no place"),
+      std::string::npos);
+}
+
+/// Slices of a volume under a window with slices are the sum over its slices of those under one of two axes.
+TEST(Filter, Volumes) {
+  const Tensor in = random_tensor(DType::kF32, {4, 5, 6, 2}, "DHWC", 50);
+  const Tensor window = random_tensor(DType::kF32, {3, 2, 3}, {}, 51);
+  const auto slice = [](const Tensor& volume, int64_t d, std::vector<int64_t> extents, const char* layout) {
+    const auto size = static_cast<int64_t>(volume.size()) / volume.extents[0];
+    const std::vector<double> all = volume.numbers();
+    return tensor(DType::kF32, std::move(extents), {all.begin() + d * size, all.begin() + (d + 1) * size},
+                  layout);
+  };
+  for (const char* border : {"reflect_101", "reflect_1001", "wrap", "clamp", "constant"})
+    for (const bool known : {false, true}) {
+      SCOPED_TRACE(border);
+      OpRun run("filter");
+      run.input(in).arg("anchor", Ints{0, 1, 2}).arg("border", std::string(border));
+      const Tensor out =
+          (known ? run.fixed(window) : run.input(window)).fixed(scalar(DType::kF32, 5)).result();
+      std::vector<double> expected;
+      for (int64_t d = 0; d < 4; ++d) {
+        std::vector<double> sum(5 * 6 * 2);
+        for (int64_t k = 0; k < 3; ++k) {
+          const auto from = bordered(border, d + k, 4);
+          const Tensor plane = from ? slice(in, *from, {5, 6, 2}, "HWC")
+                                    : tensor(DType::kF32, {5, 6, 2}, std::vector<double>(60, 5), "HWC");
+          const auto part = correlated(plane, slice(window, k, {2, 3}, ""), {1, 2}, border, 5, {0, 0, 5, 6});
+          for (size_t n = 0; n < sum.size(); ++n) sum[n] += part[n];
+        }
+        expected.insert(expected.end(), sum.begin(), sum.end());
+      }
+      expect_rounded(out, expected, 1e-5);
+    }
+}
+
 TEST(Filter, RefusesWhatIsNoWindow) {
   const Tensor in = random_tensor(DType::kU8, {6, 9, 3}, "HWC", 44);
   const Tensor window = tensor(DType::kF32, {1, 1}, {1});
-  EXPECT_NE(OpRun("filter").input(in).input(window).failure().find("not known"), std::string::npos);
+  const Tensor none = tensor(DType::kF32, {0, 3}, {});
+  EXPECT_NE(OpRun("filter").input(in).input(none).failure().find("no elements"), std::string::npos);
+  EXPECT_NE(OpRun("filter").input(in).fixed(none).failure().find("no elements"), std::string::npos);
+  EXPECT_NE(
+      OpRun("filter").input(in).fixed(tensor(DType::kF32, {1, 1, 1}, {1})).failure().find("3 dimensions"),
+      std::string::npos);
+  EXPECT_NE(OpRun("filter").input(in).input(window).arg("anchor", Ints{1}).failure().find("outside"),
+            std::string::npos);
   EXPECT_NE(
       OpRun("filter").input(in).fixed(tensor(DType::kF32, {3}, {1, 2, 3})).failure().find("1 dimension"),
       std::string::npos);

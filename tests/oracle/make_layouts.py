@@ -26,6 +26,7 @@ CALLS = {
     "color_twist": lambda x: fn.color_twist(x, hue=40.0),
     "color_space_conversion": lambda x: fn.color_space_conversion(x, image_type=types.RGB, output_type=types.GRAY),
     "equalize": lambda x: fn.equalize(x),
+    "clahe": lambda x: fn.clahe(x, tiles_x=2, tiles_y=2, clip_limit=2.0),
     "crop": lambda x: fn.crop(x, crop=(4, 4)),
     "crop (d, h, w)": lambda x: fn.crop(x, crop_d=2, crop_h=4, crop_w=4),
     "crop_mirror_normalize": lambda x: fn.crop_mirror_normalize(x, crop=(4, 4), output_layout=""),
@@ -45,6 +46,8 @@ CALLS = {
     "gaussian_blur": lambda x: fn.gaussian_blur(x, sigma=1.0),
     "laplacian": lambda x: fn.laplacian(x, window_size=3),
 }
+# Of what runs on GPUs alone the schema says it.
+ON_GPU = {"median_blur": "experimental__MedianBlur", "dilate": "experimental__Dilate", "erode": "experimental__Erode", "jitter": "Jitter"}
 # Takes any layout for HWC, and corrupts memory.
 ONLY = {"grid_mask": ["HWC"]}
 
@@ -67,6 +70,8 @@ def accepts(call, layout):
 
 def main():
     found = {name: [layout for layout in ONLY.get(name, LAYOUTS) if accepts(call, layout)] for name, call in CALLS.items()}
+    for name, schema in ON_GPU.items():
+        found[name] = [str(layout) for layout in dali.backend.GetSchema(schema).GetSupportedLayouts(0)]
     path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "layouts.json")
     with open(path, "w", encoding="utf-8") as out:
         lines = [f"  {json.dumps(name)}: {json.dumps(layouts)}" for name, layouts in found.items()]
