@@ -132,6 +132,10 @@ Result<ir::ValueId> Expansion::add(std::string_view op, std::vector<ir::ValueId>
   spec.args = std::move(args);
   spec.span = call.span;
   spec.calls = call.calls;
+  if (spec.op->random) {
+    spec.key = call.key;
+    spec.has_own_seed = call.has_own_seed;
+  }
   GALATEA_ASSIGN(const ir::NodeId node, builder.add_node(std::move(spec)));
   return builder.graph().node(node).outputs.front();
 }

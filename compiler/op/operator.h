@@ -112,7 +112,8 @@ struct Expansion {
   const Lifting& lifting;
   /// Arguments as in a definition, of the call.
   TypeContext arguments() const { return {builder.graph(), *call.op, call, lifting}; }
-  /// Adds a node of another operator at the place of the call, and gives its output.
+  /// Adds a node of another operator at the place of the call, and gives its first output. One that draws
+  /// has the call's key: several of them must draw other elements of its stream.
   Result<ir::ValueId> add(std::string_view op, std::vector<ir::ValueId> inputs,
                           std::vector<ir::Arg> args) const;
 };

@@ -67,14 +67,16 @@ void define_beta(RecipeBuilder& b) {
   b.check((alpha > f32(0)) & (alpha <= most), "alpha must be positive and finite, got {}", {alpha}, {},
           "alpha");
   b.check((beta > f32(0)) & (beta <= most), "beta must be positive and finite, got {}", {beta}, {}, "beta");
-  output_draws(b, 0, [&](const Expr& e) {
-    const Expr first = e * i64(2 * kDrawsPerGamma);
-    const Expr x = log_gamma_draw(b, alpha, first), y = log_gamma_draw(b, beta, first + i64(kDrawsPerGamma));
-    return f32(1) / (f32(1) + kernel::unary(ScalarOp::kExp, y - x));
-  });
+  output_draws(b, 0, [&](const Expr& e) { return beta_draw(b, alpha, beta, e * i64(kDrawsPerBeta)); });
 }
 
 }  // namespace
+
+Expr beta_draw(const RecipeBuilder& b, const Expr& alpha, const Expr& beta, const Expr& first) {
+  static_assert(kDrawsPerBeta == 2 * kDrawsPerGamma);
+  const Expr x = log_gamma_draw(b, alpha, first), y = log_gamma_draw(b, beta, first + i64(kDrawsPerGamma));
+  return f32(1) / (f32(1) + kernel::unary(ScalarOp::kExp, y - x));
+}
 
 Operator make_random_beta() {
   Operator op;

@@ -19,4 +19,8 @@ void output_draws(RecipeBuilder& b, int like, const std::function<Expr(const Exp
 /// The extents of the output in a definition.
 std::vector<Expr> drawn_extents(RecipeBuilder& b, int like);
 
+/// A beta-distributed number (f32) of the given shapes (f32, positive and finite), from kDrawsPerBeta draws.
+Expr beta_draw(const RecipeBuilder& b, const Expr& alpha, const Expr& beta, const Expr& first);
+inline constexpr int64_t kDrawsPerBeta = 50;
+
 }  // namespace galatea::ops
