@@ -64,11 +64,20 @@ OPERATORS = [
     ("laplacian 3", BOTH, "fn.laplacian(image, window_size=3)"),
     ("laplacian 5", BOTH, "fn.laplacian(image, window_size=5)"),
     ("filter 3", BOTH, "fn.filter(image, types.Constant([[0.1, 0.1, 0.1], [0.1, 0.2, 0.1], [0.1, 0.1, 0.1]]))"),
+    ("median_blur 3", BOTH, "fn.median_blur(image)"),
+    ("median_blur 5", BOTH, "fn.median_blur(image, window_size=5)"),
+    ("median_blur 7", BYTES, "fn.median_blur(image, window_size=7)"),
+    ("dilate 3", BOTH, "fn.dilate(image)"),
+    ("erode 15", BOTH, "fn.erode(image, mask_size=15)"),
+    ("clahe", BYTES, "fn.clahe(image, tiles_x=8, tiles_y=8, clip_limit=2.0)"),
+    ("clahe channels", BYTES, "fn.clahe(image, tiles_x=8, tiles_y=8, clip_limit=2.0, luma_only=False)"),
     ("resize_crop_mirror", BOTH, "fn.resize_crop_mirror(image, size=[{height} * 3 // 4, {width} * 3 // 4],"
                                  " crop=[{height} // 2, {width} // 2], mirror=1)"),
     ("water", BYTES, "fn.water(image)"),
     ("sphere", BYTES, "fn.sphere(image)"),
     ("grid_mask", BOTH, "fn.grid_mask(image, tile=40, ratio=0.5, angle=0.2)"),
+    ("jitter", BYTES, "fn.jitter(image, nDegree=5)"),
+    ("shot noise", BYTES, "fn.noise.shot(image, factor=10.0)"),
     ("gaussian noise", BYTES, "fn.noise.gaussian(image, stddev=8.0)"),
     ("mean", BOTH, "fn.reductions.mean(image)"),
     ("max", BOTH, "fn.reductions.max(image)"),
@@ -81,7 +90,8 @@ NOT_MEASURED = {
     "cat": "copies", "stack": "copies", "reshape": "moves nothing", "constant": "no image", "one_hot": "no image", "shapes": "no image",
     "peek_image_shape": "no image", "external_source": "no image",
     "reductions.min": "max", "reductions.sum": "mean", "reductions.mean_square": "mean", "reductions.rms": "mean", "reductions.variance": "mean",
-    "reductions.std_dev": "mean", "permute_batch": "moves nothing", "batch_permutation": "no image", "per_frame": "no image",
+    "reductions.std_dev": "mean", "permute_batch": "moves nothing", "batch_permutation": "no image", "mixup": "a blend", "cutmix": "copies",
+    "per_frame": "no image",
     "fast_resize_crop_mirror": "resize_crop_mirror", "copy": "moves nothing", "expand_dims": "moves nothing", "squeeze": "moves nothing",
     "element_extract": "moves nothing", "reinterpret": "moves nothing", "sequence_rearrange": "copies", "coord_flip": "no image",
     "coord_transform": "no image", "bb_flip": "no image", "zeros": "no image", "ones": "no image", "full": "no image",
@@ -94,7 +104,7 @@ OTHER_OUTPUT = {("resize half", "OpenCV"), ("resize half", "Albumentations"), ("
 #: A peer whose output differs by more on average, in levels of 255, does something else: it is named, but not held against us.
 SAME_LEVELS = 1.0
 #: Outputs of chance: nothing to compare.
-RANDOM = ("salt_and_pepper", "gaussian noise")
+RANDOM = ("salt_and_pepper", "gaussian noise", "shot noise", "jitter")
 PLANES = ("transpose CHW", "crop_mirror_normalize")
 DTYPES = {"u8": "UINT8", "f32": "FLOAT"}
 

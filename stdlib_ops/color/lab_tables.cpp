@@ -17,6 +17,12 @@ constexpr double kFromXyz[3][3] = {
 
 int64_t nearest(double value) { return std::llrint(value); }
 
+/// OpenCV's cube root is cut off after the bits of an f32, not rounded.
+float truncated(double value) {
+  const auto rounded = static_cast<float>(value);
+  return static_cast<double>(rounded) > value ? std::nextafter(rounded, 0.0F) : rounded;
+}
+
 // Tables of the first way are made in f32, as OpenCV makes them: a few entries are decided by it.
 std::vector<int64_t> linear_table() {
   std::vector<int64_t> table;
@@ -34,8 +40,8 @@ std::vector<int64_t> root_table() {
   for (int n = 0; n < kRoots; ++n) {
     const float x = static_cast<float>(n) * (1.0F / static_cast<float>(kLinearScale));
     const float root = x < 216.0F / 24389.0F ? x * (841.0F / 108.0F) + 16.0F / 116.0F
-                                             : static_cast<float>(std::cbrt(static_cast<double>(x)));
-    table.push_back(nearest(static_cast<float>(int64_t{1} << kRootBits) * root));
+                                             : truncated(std::cbrt(static_cast<double>(x)));
+    table.push_back(nearest(static_cast<double>(static_cast<float>(int64_t{1} << kRootBits) * root)));
   }
   return table;
 }

@@ -71,8 +71,8 @@ class MedianBlur {
   /// The element under the window, from its corner.
   Expr under(Axes at, const Expr& row, const Expr& column, const std::array<Expr, 2>& radius) const {
     Expr &y = at[static_cast<size_t>(image_.h)], &x = at[static_cast<size_t>(image_.w)];
-    y = y + row - radius[0];
-    x = x + column - radius[1];
+    y = y + (row - radius[0]);
+    x = x + (column - radius[1]);
     return load_with_border(b_, {}, std::move(at), {image_.h, image_.w}, BoundsPolicy::kEdge);
   }
 

@@ -96,8 +96,8 @@ class Morphology {
       b_.check((anchors[d] >= i64(-1)) & (anchors[d] < sizes[d]),
                "anchor {} lies outside the mask's extent {}", {anchors[d], sizes[d]}, "-1 is the middle",
                "anchor");
-      const Expr at = select(anchors[d] < i64(0), sizes[d] / i64(2), anchors[d]);
-      lines[d] = {d == 0 ? image.h : image.w, size, at * (again + i64(1))};
+      const Expr at = select(anchors[d] < i64(0), sizes[d] / i64(2), anchors[d]) * (again + i64(1));
+      lines[d] = {d == 0 ? image.h : image.w, as_structure(size), as_structure(at)};
     }
     const StageRef rows = along({}, lines[1], "rows");
     b_.output_stage(0, along(rows, lines[0], b_.node().op->name));
@@ -110,6 +110,9 @@ class Morphology {
     Expr size, anchor;
   };
 
+  /// What is known of the mask is structure, not numbers: its elements are written out.
+  static Expr as_structure(const Expr& e) { return kernel::is_const(e) ? i64(kernel::const_value(e)) : e; }
+
   Expr widened(const Expr& e) const { return kernel::convert(e, wide_); }
   Expr narrowed(const Expr& e) const { return kernel::convert(e, type_); }
   Expr extreme(const Expr& a, const Expr& b) const { return dilates_ ? max(a, b) : min(a, b); }
@@ -117,7 +120,7 @@ class Morphology {
   /// What lies `offset` elements behind the first one under the mask, in `wide_`.
   Expr under(StageRef source, const Line& line, Axes at, const Expr& offset) const {
     const auto axis = static_cast<size_t>(line.axis);
-    at[axis] = at[axis] - line.anchor + offset;
+    at[axis] = at[axis] + (offset - line.anchor);
     return widened(load_with_border(b_, source, std::move(at), {line.axis}, border_));
   }
 

@@ -108,8 +108,6 @@ const std::vector<Call>& calls() {
        [](OpRun& r, const std::string&) { r.fixed(tensor(DType::kF32, {2, 3}, {1, 0, 0.5, 0.25, 1, 0})); }},
       {"filter", "", [](OpRun& r, const std::string&) { r.fixed(window()); }},
       {"median_blur", "", [](OpRun& r, const std::string&) { r.arg("window_size", Integers{3, 1}); }},
-      {"median_blur", "searched",
-       [](OpRun& r, const std::string&) { r.arg("window_size", scalar(DType::kI32, 3)); }},
       {"dilate", "", [](OpRun& r, const std::string&) { r.arg("mask_size", Integers{2, 10}); }},
       {"erode", "", [](OpRun& r, const std::string&) { r.arg("mask_size", scalar(DType::kI32, 2)); }},
       {"jitter", "", [](OpRun& r, const std::string&) { r.arg("nDegree", int64_t{4}); }},

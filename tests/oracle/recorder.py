@@ -163,6 +163,16 @@ class Group:
         self.cases.append(entry)
         return outputs
 
+    def of_peer(self, name, body, feeds, peer, call, layouts=("HWC",)):
+        """Records what `call`, a function of another library, makes of one sample's inputs: DALI has no such operator on the CPU."""
+        entry, _ = self._open(name, body, feeds)
+        samples = [call(*sample) for sample in zip(*[feed.samples for feed in feeds.values()])]
+        entry["peer"] = peer
+        entry["outputs"] = [[self.blobs.add(sample) for sample in samples]]
+        entry["layouts"] = list(layouts)
+        entry["tolerance"] = 0
+        self.cases.append(entry)
+
     def refused(self, name, body, feeds):
         """Records that DALI refuses a text."""
         feeds = used(body, feeds)

@@ -43,6 +43,9 @@ const char* const kBodies[] = {
     "    return fn.resize(image, size=[9, 9]) * 0.25 + fn.resize(other, size=[9, 9]) * 0.75, other\n",
     "    other = fn.permute_batch(fn.flip(image), indices=fn.batch_permutation(allow_repetitions=True))\n"
     "    return other[1:5, 1:5], fn.permute_batch(image[:, 2:4], indices=[3, 2, 1, 0]), image\n",
+    "    small = fn.resize(image, size=[6, 7])\n"
+    "    mixed, label = fn.mixup(small, fn.reductions.max(image), num_classes=256, alpha=0.5)\n"
+    "    return mixed, label, *fn.cutmix(small, fn.reductions.mean(small, axes=[0, 1]))\n",
     "    return fn.normalize(image, batch=True, axis_names='HW', scale=20.0, shift=50.0, "
     "dtype=types.UINT8)\n",
     "    blurred = fn.gaussian_blur(image, sigma=1.5)\n"
@@ -316,6 +319,24 @@ TEST(Batch, PermutationsAreDrawnBySamples) {
     if (std::string(arguments).find("repetitions") == std::string::npos) {
       EXPECT_EQ(all.size(), 4u);
     }
+  }
+}
+
+/// A label that is the data gets the data's numbers: the same partner, the same ratio.
+TEST(Batch, MixupMixesLabelsAsItMixesData) {
+  const std::string data = sample_folder("batch").string();
+  const Compiled compiled = compile_text(of_files("    means = fn.reductions.mean(image, axes=[0, 1])\n"
+                                                  "    mixed, label = fn.mixup(means, means)\n"
+                                                  "    return mixed, label, means\n"),
+                                         data, ir::OnError::kRaise);
+  ASSERT_TRUE(compiled.program) << compiled.errors;
+  const BatchOutcome outcome = run_compiled(compiled, 3);
+  ASSERT_EQ(outcome.error, "");
+  const auto& batch = outcome.batches.at(0);
+  ASSERT_EQ(batch.size(), 12u);
+  for (size_t k = 0; k < 4; ++k) {
+    EXPECT_EQ(batch[k].second, batch[4 + k].second);
+    EXPECT_NE(batch[k].second, batch[8 + k].second);
   }
 }
 

@@ -26,6 +26,7 @@ std::vector<std::string> PipelineGenerator::operators() {
           "cast",
           "cast_like",
           "cat",
+          "clahe",
           "color_space_conversion",
           "color_twist",
           "contrast",
@@ -34,13 +35,16 @@ std::vector<std::string> PipelineGenerator::operators() {
           "copy",
           "crop",
           "crop_mirror_normalize",
+          "cutmix",
           "decoders.image",
           "decoders.image_crop",
           "decoders.image_random_crop",
           "decoders.image_slice",
+          "dilate",
           "element_extract",
           "equalize",
           "erase",
+          "erode",
           "expand_dims",
           "fast_resize_crop_mirror",
           "filter",
@@ -51,10 +55,14 @@ std::vector<std::string> PipelineGenerator::operators() {
           "grid_mask",
           "hsv",
           "hue",
+          "jitter",
           "laplacian",
           "lookup_table",
+          "median_blur",
+          "mixup",
           "noise.gaussian",
           "noise.salt_and_pepper",
+          "noise.shot",
           "normalize",
           "ones",
           "ones_like",
@@ -371,7 +379,47 @@ PipelineGenerator::Call PipelineGenerator::sample(const Image& image) {
   }
 }
 
+/// What looks at the pixels around, what makes noise of them, and what mixes samples.
+PipelineGenerator::Call PipelineGenerator::neighbours(const Image& image) {
+  const std::string& x = image.name;
+  Image out = image;
+  switch (below(image.fixed_size ? 7 : 5)) {
+    case 0:
+      return {Ordered{"fn.median_blur({}, window_size=[{}, {}])", x, pick<std::string>({"1", "3"}),
+                      pick<std::string>({"3", "5"})}
+                  .text,
+              image};
+    case 1:
+      out.dtype = "UINT8";
+      return {
+          Ordered{
+              "fn.clahe(fn.cast({}, dtype=types.UINT8), tiles_x={}, tiles_y={}, clip_limit={}, luma_only={})",
+              x, pick<std::string>({"1", "2", "3"}), pick<std::string>({"1", "4"}), scalar(0, 5),
+              pick<std::string>({"True", "False"})}
+              .text,
+          out};
+    case 2:
+      return {Ordered{"fn.noise.shot({}, factor={})", x, scalar(0, 20)}.text, image};
+    case 3:
+      out.dtype = "UINT8";
+      return {Ordered{"fn.jitter(fn.cast({}, dtype=types.UINT8), nDegree={})", x, whole(1, 6)}.text, out};
+    case 5:
+      return {Ordered{"fn.mixup({}, alpha={})", x, scalar(0.1, 4)}.text, image};
+    case 6:
+      return {Ordered{"fn.cutmix({}, alpha={})", x, scalar(0.1, 4)}.text, image};
+    default:
+      return {Ordered{"fn.{}({}, mask_size={}, border_mode=\"{}\", iterations={})",
+                      pick<std::string>({"dilate", "erode"}), x,
+                      pick<std::string>(
+                          {"3", "[2, 11]", "[1, 3]", "fn.random.uniform(range=[1, 4], dtype=types.INT32)"}),
+                      pick<std::string>({"constant", "reflect", "reflect_101", "wrap"}), whole(1, 2)}
+                  .text,
+              image};
+  }
+}
+
 PipelineGenerator::Call PipelineGenerator::filter(const Image& image) {
+  if (chance(40)) return neighbours(image);
   const std::string& x = image.name;
   switch (below(5)) {
     case 0:

@@ -91,6 +91,7 @@ class PipelineGenerator {
   Call window(const Image& image);
   Call warp(const Image& image);
   Call sample(const Image& image);
+  Call neighbours(const Image& image);
   Call filter(const Image& image);
   Call statistic(const Image& image);
   Call join(const Image& image);

@@ -255,3 +255,24 @@ for window in (3, 5):
         picture, -1, dst=out, ksize=window, borderType=cv2.BORDER_REFLECT_101))
 of_picture("mean", lambda picture, out: np.float32(cv2.mean(picture.reshape(-1, 1))[0]))
 of_picture("max", lambda picture, out: picture.dtype.type(cv2.minMaxLoc(picture.reshape(-1, 1))[1]))
+for window in (3, 5, 7):
+    of_picture(f"median_blur {window}", lambda picture, out, window=window: cv2.medianBlur(picture, window, dst=out))
+of_picture("dilate 3", lambda picture, out: cv2.dilate(picture, np.ones((3, 3), np.uint8), dst=out))
+of_picture("erode 15", lambda picture, out: cv2.erode(picture, np.ones((15, 15), np.uint8), dst=out))
+
+
+@spelled("clahe", only="u8")
+def _(work):
+    clahe = cv2.createCLAHE(2.0, (8, 8))
+
+    def call(picture, out, p):
+        lab = cv2.cvtColor(picture, cv2.COLOR_RGB2Lab)
+        lab[..., 0] = clahe.apply(lab[..., 0])
+        return cv2.cvtColor(lab, cv2.COLOR_Lab2RGB, dst=out)
+    return call
+
+
+@spelled("clahe channels", only="u8")
+def _(work):
+    clahe = cv2.createCLAHE(2.0, (8, 8))
+    return lambda picture, out, p: cv2.merge([clahe.apply(channel) for channel in cv2.split(picture)], out)
