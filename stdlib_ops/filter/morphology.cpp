@@ -1,7 +1,7 @@
 // dilate, erode: the largest and the least element under a rectangle.
 //
 // Comes in: an image and the size of the rectangle. Goes out: an image of the same extents and type, made
-// along rows first, then along columns.
+// along columns first, then along rows.
 //
 // A rectangle of known size is put together from smaller ones: the extreme of n + s elements is that of two
 // extremes of n elements, s apart, where s is at most n. Small ones are written out.
@@ -16,8 +16,8 @@ namespace {
 
 constexpr int64_t kLongestMask = 8191;
 constexpr int64_t kMostIterations = 1024;
-/// Longer ones are put together.
-constexpr int64_t kMostWrittenOut = 8;
+/// Elements along columns and along rows that are written out; longer lines are put together of as many.
+constexpr int64_t kMostRows = 16, kMostColumns = 8;
 
 /// Past the edge the rectangle takes nothing into account ("constant": the type's least value for dilate, its
 /// largest for erode), or what a border has there. The rectangle covers its own pixel, and so the edge that it
@@ -99,8 +99,9 @@ class Morphology {
       const Expr at = select(anchors[d] < i64(0), sizes[d] / i64(2), anchors[d]) * (again + i64(1));
       lines[d] = {d == 0 ? image.h : image.w, as_structure(size), as_structure(at)};
     }
-    const StageRef rows = along({}, lines[1], "rows");
-    b_.output_stage(0, along(rows, lines[0], b_.node().op->name));
+    // Columns first: they read the input, whose rows are there, so that each row made of them can be used up.
+    const StageRef columns = along({}, lines[0], kMostRows, "columns");
+    b_.output_stage(0, along(columns, lines[1], kMostColumns, b_.node().op->name));
   }
 
  private:
@@ -124,11 +125,11 @@ class Morphology {
     return widened(load_with_border(b_, source, std::move(at), {line.axis}, border_));
   }
 
-  StageRef along(StageRef source, const Line& line, const std::string& name) {
+  StageRef along(StageRef source, const Line& line, int64_t most, const std::string& name) {
     if (!kernel::is_const(line.size)) return counted(source, line, name);
     const int64_t size = kernel::const_value(line.size);
-    return size <= kMostWrittenOut ? written_out(source, line, size, name)
-                                   : put_together(source, line, size, name);
+    return size <= most ? written_out(source, line, size, name)
+                        : put_together(source, line, size, most, name);
   }
 
   StageRef written_out(StageRef source, const Line& line, int64_t size, const std::string& name) {
@@ -139,16 +140,17 @@ class Morphology {
     });
   }
 
-  StageRef put_together(StageRef source, const Line& line, int64_t size, const std::string& name) {
+  StageRef put_together(StageRef source, const Line& line, int64_t size, int64_t most,
+                        const std::string& name) {
     const auto axis = static_cast<size_t>(line.axis);
     Axes extents = b_.extents(0);
-    extents[axis] = extents[axis] + i64(size - kMostWrittenOut);
+    extents[axis] = extents[axis] + i64(size - most);
     StageRef result = b_.map(name + "_part", type_, extents, [&](const Axes& at) {
       Expr first = under(source, line, at, i64(0));
-      for (int64_t k = 1; k < kMostWrittenOut; ++k) first = extreme(first, under(source, line, at, i64(k)));
+      for (int64_t k = 1; k < most; ++k) first = extreme(first, under(source, line, at, i64(k)));
       return narrowed(first);
     });
-    for (int64_t covered = kMostWrittenOut; covered < size;) {
+    for (int64_t covered = most; covered < size;) {
       const int64_t step = std::min(covered, size - covered);
       covered += step;
       extents[axis] = b_.extents(0)[axis] + i64(size - covered);
