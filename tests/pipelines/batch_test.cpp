@@ -327,16 +327,18 @@ TEST(Batch, MixupMixesLabelsAsItMixesData) {
   const std::string data = sample_folder("batch").string();
   const Compiled compiled = compile_text(of_files("    means = fn.reductions.mean(image, axes=[0, 1])\n"
                                                   "    mixed, label = fn.mixup(means, means)\n"
-                                                  "    return mixed, label, means\n"),
+                                                  "    return fn.cat(mixed, label, means), label\n"),
                                          data, ir::OnError::kRaise);
   ASSERT_TRUE(compiled.program) << compiled.errors;
   const BatchOutcome outcome = run_compiled(compiled, 3);
   ASSERT_EQ(outcome.error, "");
   const auto& batch = outcome.batches.at(0);
-  ASSERT_EQ(batch.size(), 12u);
-  for (size_t k = 0; k < 4; ++k) {
-    EXPECT_EQ(batch[k].second, batch[4 + k].second);
-    EXPECT_NE(batch[k].second, batch[8 + k].second);
+  ASSERT_EQ(batch.size(), 4u);
+  constexpr size_t kBytes = 3 * sizeof(float);
+  for (const auto& [extents, bytes] : batch) {
+    ASSERT_EQ(bytes.size(), 3 * kBytes);
+    EXPECT_EQ(bytes.substr(0, kBytes), bytes.substr(kBytes, kBytes));
+    EXPECT_NE(bytes.substr(0, kBytes), bytes.substr(2 * kBytes));
   }
 }
 
