@@ -58,6 +58,8 @@ OPERATORS = [
     ("shift", BOTH, "fn.warp_affine(image, matrix=[1.0, 0.0, 7.0, 0.0, 1.0, -4.0], fill_value=0)"),
     ("shear", BOTH, "fn.warp_affine(image, matrix=[1.0, 0.15, 5.0, 0.0, 1.0, 0.0], fill_value=0)"),
     ("warp_affine cubic", BOTH, "fn.warp_affine(image, matrix=[0.9, 0.1, 5.0, -0.1, 0.9, 5.0], fill_value=0, interp_type=types.INTERP_CUBIC, cubic_a=-0.75)"),
+    ("experimental.warp_perspective", BOTH, "fn.experimental.warp_perspective(image, matrix=[0.9, 0.1, 5.0, -0.1, 0.9, 5.0, 0.0001, 0.0002, 1.0])"),
+    ("paste", BOTH, "fn.paste(image, ratio=1.25, fill_value=[0])"),
     ("gaussian_blur 3", BOTH, "fn.gaussian_blur(image, window_size=3, sigma=0.8)"),
     ("gaussian_blur 5", BOTH, "fn.gaussian_blur(image, window_size=5, sigma=1.1)"),
     ("gaussian_blur 15", BOTH, "fn.gaussian_blur(image, window_size=15, sigma=2.6)"),
@@ -86,7 +88,7 @@ OPERATORS = [
 READ_SHARE = {"crop": 0.25, "resize half nearest": 0.5}
 #: Operators of the registry that are not measured alone. Those that the list above has by another name come first.
 NOT_MEASURED = {
-    "crop": "slice", "random_resized_crop": "slice and resize", "cast_like": "cast",
+    "crop": "slice", "experimental.remap": "experimental.warp_perspective, with places that are read", "random_resized_crop": "slice and resize", "cast_like": "cast",
     "cat": "copies", "stack": "copies", "reshape": "moves nothing", "constant": "no image", "one_hot": "no image", "shapes": "no image",
     "peek_image_shape": "no image", "external_source": "no image",
     "reductions.min": "max", "reductions.sum": "mean", "reductions.mean_square": "mean", "reductions.rms": "mean", "reductions.variance": "mean",

@@ -322,7 +322,7 @@ std::optional<Interval> Intervals::op_rule(const Expr& e, const std::vector<Inte
     case ScalarOp::kMul:
       return product(e, a, args[1]);
     case ScalarOp::kDiv: {
-      if (!is_point(args[1])) return std::nullopt;
+      if (!is_point(args[1])) return quotient(e, a, args[1]);
       Expr p = apply({a.low, args[1].low}), q = apply({a.high, args[1].low});
       return guarded({kernel::min(p, q), kernel::max(p, q)});
     }
@@ -354,6 +354,24 @@ std::optional<Interval> Intervals::op_rule(const Expr& e, const std::vector<Inte
       if (e->op == ScalarOp::kSqrt) return guarded({apply({a.low}), apply({a.high})});
       return Interval{apply({a.low}), apply({a.high})};
   }
+}
+
+/// By floats of one sign, a quotient is extreme at the ends of both.
+std::optional<Interval> Intervals::quotient(const Expr& e, const Interval& a, const Interval& by) {
+  if (!is_float(e->type)) return std::nullopt;
+  const Expr zero = kernel::const_float(0, e->type);
+  const Expr one_sign = (by.low > zero) | (by.high < zero);
+  if (kernel::is_const(one_sign) && kernel::const_value(one_sign) == 0) return std::nullopt;
+  condition_ = both(condition_, one_sign);
+  const auto over = [&](const Expr& x, const Expr& y) {
+    return kernel::make_op(ScalarOp::kDiv, e->type, {x, y});
+  };
+  const Expr p = over(a.low, by.low), q = over(a.high, by.low);
+  const Expr r = over(a.low, by.high), s = over(a.high, by.high);
+  guarded({p, q});
+  guarded({r, s});
+  return Interval{kernel::min(kernel::min(p, q), kernel::min(r, s)),
+                  kernel::max(kernel::max(p, q), kernel::max(r, s))};
 }
 
 /// Places of an image in 32 bits: in order as long as both ends fit.

@@ -78,6 +78,7 @@ class Intervals {
   std::optional<Interval> clamp_rule(const Expr& e, const Domain& domain);
   std::optional<Interval> op_rule(const Expr& e, const std::vector<Interval>& args);
   std::optional<Interval> product(const Expr& e, const Interval& a, const Interval& b);
+  std::optional<Interval> quotient(const Expr& e, const Interval& a, const Interval& by);
   std::optional<Interval> load_rule(const Expr& e, const Domain& domain);
   /// Numbers made of extents, axes' ends and small constants only, by few operations, are finite and nowhere
   /// near the ends of i64.

@@ -1,6 +1,8 @@
 // Small matrices: see matrix.h.
 #include "stdlib_ops/common/matrix.h"
 
+#include <cmath>
+
 namespace galatea::ops {
 
 bool can_be_matrix(const ir::Type& type, int64_t rows, int64_t columns) {
@@ -32,6 +34,59 @@ std::vector<Expr> matrix_elements(RecipeBuilder& b, ir::ValueId value, int rows,
   std::vector<Expr> elements;
   for (int64_t i = 0; i < int64_t{rows} * columns; ++i)
     elements.push_back(kernel::symbol(kernel::SymbolKind::kElement, type.dtype, value, i));
+  return elements;
+}
+
+Status check_given_matrix(const TypeContext& ctx, int rows, int columns, const std::string& meaning) {
+  const std::string& name = ctx.op().name;
+  const int64_t count = int64_t{rows} * columns;
+  const bool by_input = ctx.num_inputs() > 1;
+  if (by_input == ctx.given("matrix"))
+    return ctx.error(
+        name + (by_input ? ": there are two matrices, the input and the argument" : ": there is no matrix"),
+        by_input ? "keep one of them"
+                 : fmt::format("give matrix=[…] of {} numbers, or a matrix as a second input", count),
+        by_input ? "matrix" : "");
+  const auto wrong = [&](const ir::Type& type, std::string_view arg) {
+    return ctx.error(
+        fmt::format("{}: the matrix is {}, {} x {} is needed", name, describe(type), rows, columns), meaning,
+        arg);
+  };
+  if (by_input) {
+    if (!can_be_matrix(ctx.input(1), rows, columns)) return wrong(ctx.input(1), "");
+    return {};
+  }
+  if (ctx.is_per_sample("matrix")) {
+    const ir::Type& type = ctx.arg_type("matrix");
+    const int64_t volume = type.static_volume();
+    if (type.ndim == 2 ? !can_be_matrix(type, rows, columns)
+                       : type.ndim != 1 || (volume >= 0 && volume != count))
+      return wrong(type, "matrix");
+    return {};
+  }
+  GALATEA_TRY(check_numbers(ctx, "matrix"));
+  const auto numbers = ctx.numbers("matrix");
+  if (static_cast<int64_t>(numbers.size()) != count)
+    return ctx.error(fmt::format("{}: the matrix has {} elements, {} x {} are needed", name, numbers.size(),
+                                 rows, columns),
+                     fmt::format("write {} numbers, row by row", count), "matrix");
+  for (const double element : numbers)
+    if (!std::isfinite(element))
+      return ctx.error(fmt::format("{}: the matrix has the element {}", name, element), "use finite numbers",
+                       "matrix");
+  return {};
+}
+
+std::vector<Expr> given_matrix(RecipeBuilder& b, int rows, int columns) {
+  std::vector<Expr> elements;
+  const auto value = value_of_arg(b, "matrix");
+  if (b.num_inputs() > 1)
+    elements = matrix_elements(b, b.node().inputs[1], rows, columns, "the second input");
+  else if (value && b.type_of(*value).ndim == 2)
+    elements = matrix_elements(b, *value, rows, columns, "matrix", "matrix");
+  else
+    elements = list_arg(b, "matrix", rows * columns, DType::kF32);
+  for (Expr& element : elements) element = to_f64(to_f32(element));
   return elements;
 }
 

@@ -19,6 +19,11 @@ Status check_numbers(const TypeContext& ctx, std::string_view name);
 /// extents that the type leaves open; `what` names the value in its message.
 std::vector<Expr> matrix_elements(RecipeBuilder& b, ir::ValueId value, int rows, int columns,
                                   const std::string& what, const std::string& arg = {});
+/// Complains unless there is one matrix of this shape, the argument `matrix` or the second input; `meaning`
+/// is the help for one of another shape.
+Status check_given_matrix(const TypeContext& ctx, int rows, int columns, const std::string& meaning);
+/// Its elements, row by row, rounded to f32, as f64.
+std::vector<Expr> given_matrix(RecipeBuilder& b, int rows, int columns);
 /// The data node of a per-sample argument; nothing where it is static or not given.
 std::optional<ir::ValueId> value_of_arg(const RecipeBuilder& b, std::string_view name);
 

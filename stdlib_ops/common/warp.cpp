@@ -4,21 +4,14 @@
 #include <algorithm>
 #include <cmath>
 
+#include "stdlib_ops/common/pixels.h"
 #include "stdlib_ops/common/resample.h"
 
 namespace galatea::ops {
 namespace {
 
-constexpr int64_t kMaxExtent = 1 << 24;  // f32 holds every index of such an image
-constexpr double kMaxElement = 1e30;     // products with indices stay finite in f32
+constexpr double kMaxElement = 1e30;  // products with indices stay finite in f32
 constexpr double kCatmullRom = -0.5;
-
-/// Index `floor` (f32, whole) as an integer that no later arithmetic overflows: places far outside stay
-/// outside, `reach` pixels on included. NaN goes outside.
-Expr index_of(const Expr& floor, int reach) {
-  const Expr near = clamp(floor, f32(-1.0 - reach), f32(kMaxExtent + 2.0));
-  return to_i64(kernel::convert(near, DType::kI32));
-}
 
 /// Centre of output pixel `i`.
 Expr centre_of(const Expr& i) { return to_f32(kernel::convert(i, DType::kI32)) + f32(0.5); }
@@ -47,14 +40,6 @@ struct Frame {
     return (x >= f32(0)) & (x < columns) & (y >= f32(0)) & (y < rows);
   }
 };
-
-/// Weights of Keys' cubic convolution at t in [0, 1) behind the second of four pixels.
-std::array<Expr, 4> cubic_weights(const Expr& t, const Expr& a) {
-  const auto number = [&](double value) { return kernel::const_float(value, t.type()); };
-  const Expr twice = number(2) * a, more = a + number(2);
-  return {((a * t - twice) * t + a) * t, (more * t - (a + number(3))) * (t * t) + number(1),
-          ((twice + number(3) - more * t) * t - a) * t, (a - a * t) * (t * t)};
-}
 
 struct Sampler {
   RecipeBuilder& b;
@@ -98,7 +83,7 @@ struct Sampler {
     const Expr sx = place(m, 0, u, v), sy = place(m, 1, u, v);
     const Expr left = kernel::unary(ScalarOp::kFloor, sx), top = kernel::unary(ScalarOp::kFloor, sy);
     const int reach = filter == Filter::kCubic ? 2 : 1;
-    const Expr x = index_of(left, reach), y = index_of(top, reach);
+    const Expr x = pixel_index(left, -1 - reach), y = pixel_index(top, -1 - reach);
     const DType out = b.output_type(0).dtype;
     if (filter == Filter::kNearest) return kernel::saturate(pixel(index, x, y), out);
     const DType wide = b.input_type(0).dtype == DType::kI32 ? DType::kF64 : DType::kF32;
@@ -106,64 +91,13 @@ struct Sampler {
     const auto value = [&](int64_t dx, int64_t dy) {
       return kernel::convert(pixel(index, x + i64(dx), y + i64(dy)), wide);
     };
-    return kernel::saturate(
-        filter == Filter::kCubic ? blend_sixteen(tx, ty, value) : blend_four(tx, ty, value), out);
-  }
-
-  template <typename Value>
-  static Expr blend_four(const Expr& tx, const Expr& ty, const Value& value) {
-    const auto blend = [](const Expr& t, const Expr& a, const Expr& c) { return kernel::fma(t, c - a, a); };
-    const Expr above = blend(tx, value(0, 0), value(1, 0)), below = blend(tx, value(0, 1), value(1, 1));
-    return blend(ty, above, below);
-  }
-
-  template <typename Value>
-  Expr blend_sixteen(const Expr& tx, const Expr& ty, const Value& value) const {
-    const Expr a = kernel::convert(cubic, tx.type());
-    const auto sum = [](const std::array<Expr, 4>& weights, const auto& term) {
-      Expr total = weights[0] * term(-1);
-      for (int k = 1; k < 4; ++k) total = kernel::fma(weights[static_cast<size_t>(k)], term(k - 1), total);
-      return total;
-    };
-    const std::array<Expr, 4> across = cubic_weights(tx, a);
-    return sum(cubic_weights(ty, a),
-               [&](int dy) { return sum(across, [&](int dx) { return value(dx, dy); }); });
+    if (filter == Filter::kLinear) return kernel::saturate(blend_four(tx, ty, value), out);
+    const Expr a = kernel::convert(cubic, wide);
+    return kernel::saturate(weighted_sum(cubic_weights(tx, a), cubic_weights(ty, a), -1, value), out);
   }
 };
 
 Filter filter_of(const RecipeBuilder& b) { return static_cast<Filter>(b.integer("interp_type")); }
-
-/// `fill_value` in the input's type; a list of several asks for as many channels.
-Fill given_fill(RecipeBuilder& b, const ImageAxes& at) {
-  Fill fill;
-  if (!b.given("fill_value")) return fill;
-  for (const Expr& value : b.arg_list("fill_value", b.arg_length("fill_value"), DType::kF32))
-    fill.push_back(kernel::saturate(value, b.input_type(0).dtype));
-  if (fill.size() > 1) {
-    const Expr channels = b.extent(0, at.c);
-    b.check(equal(channels, i64(static_cast<int64_t>(fill.size()))),
-            fmt::format("{} values of fill_value for {{}} channels", fill.size()), {channels},
-            "give one number, or one per channel", "fill_value");
-  }
-  return fill;
-}
-
-Status check_fill(const TypeContext& ctx) {
-  if (!ctx.given("fill_value")) return {};
-  const std::string& name = ctx.op().name;
-  const auto values = ctx.numbers("fill_value");
-  if (values.empty()) return ctx.error(name + ": fill_value is an empty list", "give a number", "fill_value");
-  for (const double value : values)
-    if (!std::isfinite(value))
-      return ctx.error(fmt::format("{}: fill_value is {}", name, value), "use a finite number", "fill_value");
-  const int channel = image_axes(ctx.input_layout(0)).c;
-  const int64_t channels = channel < 0 ? 1 : ctx.input(0).extents[static_cast<size_t>(channel)];
-  if (values.size() > 1 && channels >= 0 && channels != static_cast<int64_t>(values.size()))
-    return ctx.error(
-        fmt::format("{}: {} values of fill_value for {} channels", name, values.size(), channels),
-        "give one number, or one per channel", "fill_value");
-  return {};
-}
 
 Status check_filter(const TypeContext& ctx) {
   const std::string& name = ctx.op().name;
@@ -179,6 +113,37 @@ Status check_filter(const TypeContext& ctx) {
 }
 
 }  // namespace
+
+std::vector<Expr> given_fill(RecipeBuilder& b, const ImageAxes& at) {
+  std::vector<Expr> fill;
+  if (!b.given("fill_value")) return fill;
+  for (const Expr& value : b.arg_list("fill_value", b.arg_length("fill_value"), DType::kF32))
+    fill.push_back(kernel::saturate(value, b.input_type(0).dtype));
+  if (fill.size() > 1) {
+    const Expr channels = b.extent(0, at.c);
+    b.check(equal(channels, i64(static_cast<int64_t>(fill.size()))),
+            fmt::format("{} values of fill_value for {{}} channels", fill.size()), {channels},
+            "give one number, or one per channel", "fill_value");
+  }
+  return fill;
+}
+
+Status check_fill_value(const TypeContext& ctx) {
+  if (!ctx.given("fill_value")) return {};
+  const std::string& name = ctx.op().name;
+  const auto values = ctx.numbers("fill_value");
+  if (values.empty()) return ctx.error(name + ": fill_value is an empty list", "give a number", "fill_value");
+  for (const double value : values)
+    if (!std::isfinite(value))
+      return ctx.error(fmt::format("{}: fill_value is {}", name, value), "use a finite number", "fill_value");
+  const int channel = image_axes(ctx.input_layout(0)).c;
+  const int64_t channels = channel < 0 ? 1 : ctx.input(0).extents[static_cast<size_t>(channel)];
+  if (values.size() > 1 && channels >= 0 && channels != static_cast<int64_t>(values.size()))
+    return ctx.error(
+        fmt::format("{}: {} values of fill_value for {} channels", name, values.size(), channels),
+        "give one number, or one per channel", "fill_value");
+  return {};
+}
 
 std::vector<ArgSpec> warp_args(const std::string& size_otherwise) {
   return {{.name = "size",
@@ -214,16 +179,32 @@ Port warp_input() {
           .dtypes = {DType::kU8, DType::kI16, DType::kU16, DType::kI32, DType::kF32}};
 }
 
-Result<ir::Type> warp_type(const TypeContext& ctx) {
-  const std::string& name = ctx.op().name;
-  GALATEA_TRY(check_filter(ctx));
+Status check_warp_size(const TypeContext& ctx) {
   GALATEA_TRY(check_length(ctx, "size", 2));
   if (given_static(ctx, "size"))
     for (double n : ctx.numbers("size"))
-      if (!(n > 0) || n > static_cast<double>(kMaxExtent))
-        return ctx.error(fmt::format("{}: the size {} is not an extent of an image", name, n),
+      if (!(n > 0) || n > static_cast<double>(kMostPixels))
+        return ctx.error(fmt::format("{}: the size {} is not an extent of an image", ctx.op().name, n),
                          "extents are at least 1", "size");
-  GALATEA_TRY(check_fill(ctx));
+  return {};
+}
+
+void set_warp_extents(const TypeContext& ctx, ir::Type& out) {
+  const ImageAxes at = image_axes(out.layout);
+  for (const auto& [dim, i] : {std::pair{at.h, size_t{0}}, std::pair{at.w, size_t{1}}}) {
+    int64_t& extent = out.extents[static_cast<size_t>(dim)];
+    extent = -1;
+    if (!given_static(ctx, "size")) continue;
+    const auto size = ctx.numbers("size");
+    extent = std::max<int64_t>(1, std::llround(static_cast<float>(size[size.size() > 1 ? i : 0])));
+  }
+}
+
+Result<ir::Type> warp_type(const TypeContext& ctx) {
+  const std::string& name = ctx.op().name;
+  GALATEA_TRY(check_filter(ctx));
+  GALATEA_TRY(check_warp_size(ctx));
+  GALATEA_TRY(check_fill_value(ctx));
   const DType in = ctx.input(0).dtype, dtype = ctx.dtype("dtype", in);
   const auto& known = ctx.op().inputs[0].dtypes;
   const bool of_float = in == DType::kF32 && std::find(known.begin(), known.end(), dtype) != known.end();
@@ -233,14 +214,7 @@ Result<ir::Type> warp_type(const TypeContext& ctx) {
                      "convert the result with fn.cast", "dtype");
   ir::Type out = with_dtype(ctx.input(0), dtype);
   out.layout = ctx.input_layout(0);
-  const ImageAxes at = image_axes(out.layout);
-  for (const auto& [dim, i] : {std::pair{at.h, size_t{0}}, std::pair{at.w, size_t{1}}}) {
-    int64_t& extent = out.extents[static_cast<size_t>(dim)];
-    extent = -1;
-    if (!given_static(ctx, "size")) continue;
-    const auto size = ctx.numbers("size");
-    extent = std::max<int64_t>(1, std::llround(static_cast<float>(size[size.size() > 1 ? i : 0])));
-  }
+  set_warp_extents(ctx, out);
   return out;
 }
 
@@ -257,7 +231,7 @@ std::array<Expr, 2> warp_size(RecipeBuilder& b) {
   if (!b.is_per_sample("size"))
     return {max(round_to_i64(size[0]), i64(1)), max(round_to_i64(size[1]), i64(1))};
   for (const Expr& n : size)
-    b.check((n >= f32(0)) & (n <= f32(kMaxExtent)), "the size {} is not an extent of an image", {n}, {},
+    b.check((n >= f32(0)) & (n <= f32(kMostPixels)), "the size {} is not an extent of an image", {n}, {},
             "size");
   return {to_i64(size[0]), to_i64(size[1])};
 }

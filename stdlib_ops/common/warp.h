@@ -38,6 +38,14 @@ AffineMap inverse(const AffineMap& map);
 std::vector<ArgSpec> warp_args(const std::string& size_otherwise);
 /// The image that goes in.
 Port warp_input();
+/// Complains about `size` where the text says it.
+Status check_warp_size(const TypeContext& ctx);
+/// The extents that `size` says in the text, -1 for both where it does not.
+void set_warp_extents(const TypeContext& ctx, ir::Type& out);
+/// Complains about `fill_value`, one number or one per channel of the image.
+Status check_fill_value(const TypeContext& ctx);
+/// `fill_value` in the type of input 0; empty where it is not given.
+std::vector<Expr> given_fill(RecipeBuilder& b, const ImageAxes& at);
 /// The output's type but for extents that `size` does not fix (-1); complains about the shared arguments.
 Result<ir::Type> warp_type(const TypeContext& ctx);
 /// The extents that `size` asks for, rows first; `size` must be given.

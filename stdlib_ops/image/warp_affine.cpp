@@ -11,40 +11,10 @@
 namespace galatea::ops {
 namespace {
 
-constexpr int kElements = 6;
-
 Status check_matrix(const TypeContext& ctx) {
-  const bool by_input = ctx.num_inputs() > 1;
-  if (by_input == ctx.given("matrix"))
-    return ctx.error(
-        by_input ? "warp_affine: there are two matrices, the input and the argument"
-                 : "warp_affine: there is no matrix",
-        by_input ? "keep one of them" : "give matrix=[…] of six numbers, or a matrix made by fn.transforms",
-        by_input ? "matrix" : "");
-  if (by_input) {
-    if (!can_be_matrix(ctx.input(1), 2, 3))
-      return ctx.error(fmt::format("warp_affine: the matrix is {}, 2 x 3 is needed", describe(ctx.input(1))),
-                       "rows give x, then y, of a place in the image");
-    return {};
-  }
-  if (ctx.is_per_sample("matrix")) {
-    const ir::Type& type = ctx.arg_type("matrix");
-    const int64_t volume = type.static_volume();
-    if (type.ndim == 2 ? !can_be_matrix(type, 2, 3) : type.ndim != 1 || (volume >= 0 && volume != kElements))
-      return ctx.error(fmt::format("warp_affine: the matrix is {}, 2 x 3 is needed", describe(type)),
-                       "rows give x, then y, of a place in the image", "matrix");
-    return {};
-  }
-  GALATEA_TRY(check_numbers(ctx, "matrix"));
-  const auto numbers = ctx.numbers("matrix");
-  if (numbers.size() != kElements)
-    return ctx.error(fmt::format("warp_affine: the matrix has {} elements, 2 x 3 are needed", numbers.size()),
-                     "write six numbers, row by row", "matrix");
-  for (double element : numbers)
-    if (!std::isfinite(element))
-      return ctx.error(fmt::format("warp_affine: the matrix has the element {}", element),
-                       "use finite numbers", "matrix");
-  if (!ctx.flag("inverse_map")) {
+  GALATEA_TRY(check_given_matrix(ctx, 2, 3, "rows give x, then y, of a place in the image"));
+  if (given_static(ctx, "matrix") && !ctx.flag("inverse_map")) {
+    const auto numbers = ctx.numbers("matrix");
     auto f = [&](size_t i) { return static_cast<double>(static_cast<float>(numbers[i])); };
     if (f(0) * f(4) - f(1) * f(3) == 0)
       return ctx.error("warp_affine: the matrix has no inverse, and inverse_map=False asks for it",
@@ -61,16 +31,9 @@ Types warp_affine_types(const TypeContext& ctx) {
 }
 
 AffineMap given_map(RecipeBuilder& b) {
-  std::vector<Expr> elements;
-  const auto value = value_of_arg(b, "matrix");
-  if (b.num_inputs() > 1)
-    elements = matrix_elements(b, b.node().inputs[1], 2, 3, "the second input");
-  else if (value && b.type_of(*value).ndim == 2)
-    elements = matrix_elements(b, *value, 2, 3, "matrix", "matrix");
-  else
-    elements = list_arg(b, "matrix", kElements, DType::kF32);
+  const std::vector<Expr> elements = given_matrix(b, 2, 3);
   AffineMap map;
-  for (size_t i = 0; i < kElements; ++i) map[i / 3][i % 3] = to_f64(to_f32(elements[i]));
+  for (size_t i = 0; i < elements.size(); ++i) map[i / 3][i % 3] = elements[i];
   return map;
 }
 

@@ -45,6 +45,8 @@ std::vector<std::string> PipelineGenerator::operators() {
           "equalize",
           "erase",
           "erode",
+          "experimental.remap",
+          "experimental.warp_perspective",
           "expand_dims",
           "fast_resize_crop_mirror",
           "filter",

@@ -65,7 +65,29 @@ PipelineGenerator::Call PipelineGenerator::seldom_warp(const Image& image) {
                                 .text;
   const std::string offset =
       Ordered{"fn.transforms.translation(offset=[{}, {}])", scalar(-8, 8), scalar(-8, 8)}.text;
-  switch (below(3)) {
+  switch (below(5)) {
+    case 3:
+      return {Ordered{"fn.experimental.warp_perspective({}, matrix=[{}, {}, {}, {}, {}, {}, {}, {}, 1.0], "
+                      "interp_type=types.{}, border_mode=\"{}\", pixel_origin=\"{}\", fill_value={})",
+                      x, real(0.5, 1.5), real(-0.5, 0.5), real(-8, 8), real(-0.5, 0.5), real(0.5, 1.5),
+                      real(-8, 8), real(-0.02, 0.02), real(-0.02, 0.02), kind,
+                      pick<std::string>({"constant", "replicate", "reflect", "reflect_101", "wrap"}),
+                      pick<std::string>({"corner", "center"}), real(0, 255)}
+                  .text,
+              image};
+    case 4: {
+      Image out = image;
+      out.fixed_size = true;
+      const std::string places = fresh(), extent = whole(9, 40);
+      line(Ordered{"{} = fn.random.uniform(range=[{}, {}], shape=[{}, {}])", places, real(-8, 2), real(9, 40),
+                   extent, extent}
+               .text);
+      return {Ordered{"fn.experimental.remap({}, {}, {} * {}, interp=types.{})", x, places, places,
+                      real(0.5, 1.5),
+                      pick<std::string>({"INTERP_LINEAR", "INTERP_NN", "INTERP_CUBIC", "INTERP_LANCZOS3"})}
+                  .text,
+              out};
+    }
     case 0:
       return {
           Ordered{"fn.warp_affine({}, fn.transforms.combine({}, {}), interp_type=types.{}, fill_value={})", x,
@@ -215,7 +237,12 @@ PipelineGenerator::Call PipelineGenerator::seldom_tensor(const Image& image) {
 /// What covers pixels, moves each of them, or adds noise.
 PipelineGenerator::Call PipelineGenerator::seldom_mask(const Image& image) {
   const std::string& x = image.name;
-  switch (below(4)) {
+  switch (below(5)) {
+    case 4:
+      return {Ordered{"fn.paste({}, ratio={}, fill_value=[{}], paste_x={}, min_canvas_size={})", x,
+                      real(1, 1.6), whole(0, 255), scalar(0, 1), real(0, 40)}
+                  .text,
+              image};
     case 1:
       return {Ordered{"fn.sphere({}, fill_value={}, interp_type=types.{}, mask={})", x, real(0, 255),
                       pick<std::string>({"INTERP_LINEAR", "INTERP_NN"}),

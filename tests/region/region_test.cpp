@@ -130,6 +130,33 @@ TEST(Region, AViewInAKernel) {
                               3);
 }
 
+/// The decoder makes what the window shows through the map, where the horizon is not in it.
+TEST(Region, APartOfAPerspective) {
+  const std::string map = R"(  %y = random.uniform() {range=[0.6, 0.9], shape=[3]} key=0x92
+  %m = stack(%y, %y, %y)
+)";
+  expect_equal_to_full_decode(
+      map +
+      R"(  %out = experimental.warp_perspective(%image, %m) {size=[11.0, 9.0], fill_value=[7.0]}
+  return %out
+)");
+  expect_equal_to_full_decode(
+      map + R"(  %large = experimental.warp_perspective(%image, %m) {pixel_origin="center", interp_type=0}
+  %out = crop(%large) {crop=[12.0, 14.0]}
+  return %out
+)",
+      2);
+}
+
+TEST(Region, APartOfAPaste) {
+  expect_equal_to_full_decode(R"(  %x = random.uniform() {range=[0.0, 1.0]} key=0x92
+  %large = paste(%image) {ratio=1.5, fill_value=[1, 2, 3], paste_x=%x}
+  %out = crop(%large) {crop=[12.0, 14.0]}
+  return %out
+)",
+                              2);
+}
+
 /// Elements that fail the sample are all computed.
 TEST(Region, DivisionsStayWhole) {
   expect_equal_to_full_decode(R"(  %c = constant() {value=[7], dtype=u8}
