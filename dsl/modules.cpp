@@ -243,6 +243,11 @@ Value Evaluator::module_member(ModuleObject& module, const std::string& name, Sp
       return found->second.value;
     for (const auto& [known, binding] : module.frame->env) names.push_back(known);
   }
+  // Operators that DALI does not have: galatea.elastic is fn.galatea.elastic.
+  if (module.name == "galatea" && registry_.find("galatea." + name)) {
+    const Value own = find_operator(*library_.at("nvidia.dali.fn"), "galatea", span);
+    return find_operator(own.as<ModuleObject>(), name, span);
+  }
   if (library_.contains("nvidia." + name) && module.name == "nvidia")
     return Value(ValueKind::kModule, library_.at("nvidia." + name));
   for (const auto& [known, binding] : module.names) names.push_back(known);

@@ -88,7 +88,8 @@ OPERATORS = [
 READ_SHARE = {"crop": 0.25, "resize half nearest": 0.5}
 #: Operators of the registry that are not measured alone. Those that the list above has by another name come first.
 NOT_MEASURED = {
-    "crop": "slice", "experimental.remap": "experimental.warp_perspective, with places that are read", "random_resized_crop": "slice and resize", "cast_like": "cast",
+    "crop": "slice", "galatea.cutout": "erase", "galatea.random_perspective": "experimental.warp_perspective",
+    "galatea.elastic": "experimental.warp_perspective and gaussian_blur", "experimental.remap": "experimental.warp_perspective, with places that are read", "random_resized_crop": "slice and resize", "cast_like": "cast",
     "cat": "copies", "stack": "copies", "reshape": "moves nothing", "constant": "no image", "one_hot": "no image", "shapes": "no image",
     "peek_image_shape": "no image", "external_source": "no image",
     "reductions.min": "max", "reductions.sum": "mean", "reductions.mean_square": "mean", "reductions.rms": "mean", "reductions.variance": "mean",

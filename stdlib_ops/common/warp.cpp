@@ -128,6 +128,12 @@ std::vector<Expr> given_fill(RecipeBuilder& b, const ImageAxes& at) {
   return fill;
 }
 
+std::vector<Expr> fill_or_zero(RecipeBuilder& b, const ImageAxes& at) {
+  std::vector<Expr> fill = given_fill(b, at);
+  if (fill.empty()) fill = {kernel::saturate(f32(0), b.input_type(0).dtype)};
+  return fill;
+}
+
 Status check_fill_value(const TypeContext& ctx) {
   if (!ctx.given("fill_value")) return {};
   const std::string& name = ctx.op().name;

@@ -46,6 +46,8 @@ void set_warp_extents(const TypeContext& ctx, ir::Type& out);
 Status check_fill_value(const TypeContext& ctx);
 /// `fill_value` in the type of input 0; empty where it is not given.
 std::vector<Expr> given_fill(RecipeBuilder& b, const ImageAxes& at);
+/// The same, and 0 where it is not given.
+std::vector<Expr> fill_or_zero(RecipeBuilder& b, const ImageAxes& at);
 /// The output's type but for extents that `size` does not fix (-1); complains about the shared arguments.
 Result<ir::Type> warp_type(const TypeContext& ctx);
 /// The extents that `size` asks for, rows first; `size` must be given.

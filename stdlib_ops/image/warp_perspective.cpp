@@ -66,12 +66,11 @@ void define_warp_perspective(RecipeBuilder& b) {
       size[k] = max(round_to_i64(given[k]), i64(1));
     }
   }
-  Lookup lookup{.b = b,
-                .at = at,
-                .filter = static_cast<Filter>(b.integer("interp_type")),
-                .outside = border_mode(b.text("border_mode"))->second,
-                .fill = given_fill(b, at)};
-  if (lookup.fill.empty()) lookup.fill = {kernel::saturate(f32(0), b.input_type(0).dtype)};
+  const Lookup lookup{.b = b,
+                      .at = at,
+                      .filter = static_cast<Filter>(b.integer("interp_type")),
+                      .outside = border_mode(b.text("border_mode"))->second,
+                      .fill = fill_or_zero(b, at)};
   output_perspective(b, b.text("pixel_origin") == "corner" ? of_centres(map) : map, size[0], size[1], lookup);
 }
 

@@ -12,7 +12,7 @@ using Numbers = std::vector<double>;
 
 constexpr int64_t kTakeNearest = 0, kTakeLinear = 1, kTakeCubic = 2, kTakeLanczos = 3;
 
-double sinc(double x) {
+double cardinal_sine(double x) {
   const double angle = x * std::acos(-1.0);
   return x == 0 ? 1 : std::sin(angle) / angle;
 }
@@ -21,7 +21,7 @@ double sinc(double x) {
 double weight(int64_t filter, double distance) {
   const double s = std::abs(distance), a = -0.75;
   if (filter == kTakeLinear) return std::max(0.0, 1 - s);
-  if (filter == kTakeLanczos) return s < 3 ? sinc(s) * sinc(s / 3) : 0;
+  if (filter == kTakeLanczos) return s < 3 ? cardinal_sine(s) * cardinal_sine(s / 3) : 0;
   if (s < 1) return (a + 2) * s * s * s - (a + 3) * s * s + 1;
   return s < 2 ? a * s * s * s - 5 * a * s * s + 8 * a * s - 4 * a : 0;
 }

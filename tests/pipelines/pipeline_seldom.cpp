@@ -237,7 +237,24 @@ PipelineGenerator::Call PipelineGenerator::seldom_tensor(const Image& image) {
 /// What covers pixels, moves each of them, or adds noise.
 PipelineGenerator::Call PipelineGenerator::seldom_mask(const Image& image) {
   const std::string& x = image.name;
-  switch (below(5)) {
+  switch (below(8)) {
+    case 5:
+      return {Ordered{"fn.galatea.random_perspective({}, distortion_scale={}, p={}, fill_value={}, "
+                      "interp_type=types.{})",
+                      x, scalar(0, 1), real(0.5, 1), real(0, 255),
+                      pick<std::string>({"INTERP_LINEAR", "INTERP_NN", "INTERP_CUBIC"})}
+                  .text,
+              image};
+    case 6:
+      return {Ordered{"fn.galatea.elastic({}, alpha={}, sigma={}, fill_value={})", x, scalar(0, 64),
+                      real(0, 2), real(0, 255)}
+                  .text,
+              image};
+    case 7:
+      return {Ordered{"fn.galatea.cutout({}, size=[{}, {}], holes={}, p={}, fill_value={})", x, real(0, 20),
+                      real(0, 20), whole(1, 4), scalar(0, 1), real(0, 255)}
+                  .text,
+              image};
     case 4:
       return {Ordered{"fn.paste({}, ratio={}, fill_value=[{}], paste_x={}, min_canvas_size={})", x,
                       real(1, 1.6), whole(0, 255), scalar(0, 1), real(0, 40)}
