@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include "compiler/ir/attr.h"
+#include "compiler/op/schema.h"
 #include "dsl/array.h"
 #include "dsl/dali_names.h"
 #include "dsl/evaluator.h"
@@ -90,7 +91,8 @@ bool Evaluator::add_common_argument(const op::Operator& op, const CallArguments:
   const Value& value = keyword.value;
   if (value.is(ValueKind::kNone))
     return keyword.name == "seed" || keyword.name == "name" || keyword.name == "device" ||
-                   keyword.name == "preserve" || keyword.name == "bytes_per_sample_hint"
+                   keyword.name == op::kCompatArg || keyword.name == "preserve" ||
+                   keyword.name == "bytes_per_sample_hint"
                ? true
                : (fail_unknown_argument(op, keyword), false);
   if (value.is_poison()) return false;
@@ -106,6 +108,12 @@ bool Evaluator::add_common_argument(const op::Operator& op, const CallArguments:
       return false;
     }
     if (value.text() != "cpu") note_device(keyword.span, "`device=\"" + value.text() + "\"`");
+    spec.args.push_back({keyword.name, ir::Attr(value.text()), keyword.span});
+    return true;
+  }
+  if (keyword.name == op::kCompatArg) {
+    if (!value.is(ValueKind::kString))
+      return fail(Message::kArgumentKind, keyword.span, {"compat", "a string", type_text(value)}), false;
     spec.args.push_back({keyword.name, ir::Attr(value.text()), keyword.span});
     return true;
   }
@@ -149,7 +157,7 @@ bool Evaluator::add_common_argument(const op::Operator& op, const CallArguments:
 }
 
 Value Evaluator::fail_unknown_argument(const op::Operator& op, const CallArguments::Keyword& keyword) {
-  std::vector<std::string> names = {"device", "name", "preserve", "bytes_per_sample_hint"};
+  std::vector<std::string> names = {"device", "compat", "name", "preserve", "bytes_per_sample_hint"};
   if (op.random) names.emplace_back("seed");
   for (const op::ArgSpec& schema : op.args) {
     if (schema.refused.empty()) names.push_back(schema.name);

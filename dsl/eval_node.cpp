@@ -69,6 +69,10 @@ Value Evaluator::add_node(op::GraphBuilder::NodeSpec spec) {
   const op::Operator& op = *spec.op;
   Span span = spec.span;
   const bool of_library = in_library(span);
+  // A policy of the library states its own numbers; the user's calls follow the pipeline where they can.
+  if (!of_library && op::find_preset(op, compat_) != nullptr &&
+      std::ranges::find(spec.args, op::kCompatArg, &ir::Arg::name) == spec.args.end())
+    spec.args.push_back({std::string(op::kCompatArg), ir::Attr(std::string(op::name_of(compat_))), span});
   // What fails when data flows points at the user's call.
   if (of_library) {
     spec.span = user_span(span);

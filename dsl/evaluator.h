@@ -487,8 +487,9 @@ class Evaluator {
   std::unordered_map<ir::ValueId, NumberMerge> number_merges_;
   std::map<std::string, Span> node_names_;
   std::map<std::pair<std::string, int64_t>, Span>
-      seeds_;         ///< of random operators: where they were first given
-  Span returned_at_;  ///< where the function that ended last returned
+      seeds_;                              ///< of random operators: where they were first given
+  Span returned_at_;                       ///< where the function that ended last returned
+  op::Compat compat_ = op::Compat::kDali;  ///< of the pipeline that is staged
   std::optional<std::pair<Span, std::string>> device_note_;  ///< the first that names a GPU
   // ---- policies (policy_file.cpp) ----
   bool may_stand_here(Span load);

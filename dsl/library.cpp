@@ -211,8 +211,9 @@ void add_types(Evaluator& ev, std::map<std::string, ModuleObject*>& modules, Mod
   types.names["NO_TYPE"] = dtypes->names["NO_TYPE"] = {Value::none(), {}};
   ModuleObject* filters = submodule("DALIInterpType");
   constexpr const char* kFilters[] = {"INTERP_NN",       "INTERP_LINEAR",     "INTERP_CUBIC",
-                                      "INTERP_LANCZOS3", "INTERP_TRIANGULAR", "INTERP_GAUSSIAN"};
-  for (int64_t i = 0; i < 6; ++i) add_enum(*filters, kFilters[i], i);
+                                      "INTERP_LANCZOS3", "INTERP_TRIANGULAR", "INTERP_GAUSSIAN",
+                                      "INTERP_BOX",      "INTERP_HAMMING"};
+  for (int64_t i = 0; i < op::kNumFilters; ++i) add_enum(*filters, kFilters[i], i);
   ModuleObject* images = submodule("DALIImageType");
   constexpr const char* kImageTypes[] = {"RGB", "BGR", "GRAY", "YCbCr", "ANY_DATA"};
   for (int64_t i = 0; i < 5; ++i) add_enum(*images, kImageTypes[i], i);

@@ -30,11 +30,20 @@ constexpr std::string_view kNoEffectOptions[] = {"exec_pipelined",
                                                  "py_callback_pickler",
                                                  "debug",
                                                  "device_id"};
-constexpr std::string_view kPipelineOptions[] = {"batch_size",  "max_batch_size",       "num_threads",
-                                                 "seed",        "prefetch_queue_depth", "exact",
-                                                 "on_error",    "memory_limit",         "output_dtype",
-                                                 "output_ndim", "output_layout",        "enable_conditionals",
-                                                 "device"};
+constexpr std::string_view kPipelineOptions[] = {"batch_size",
+                                                 "max_batch_size",
+                                                 "num_threads",
+                                                 "seed",
+                                                 "prefetch_queue_depth",
+                                                 "exact",
+                                                 "on_error",
+                                                 "memory_limit",
+                                                 "output_dtype",
+                                                 "output_ndim",
+                                                 "output_layout",
+                                                 "enable_conditionals",
+                                                 "device",
+                                                 "compat"};
 
 std::string annotation_name(const Parameter& parameter) {
   const Expression* e = parameter.annotation.get();
@@ -179,8 +188,13 @@ bool Evaluator::apply_option(const std::string& name, const Value& value, Span s
     return true;
   }
   if (name == "enable_conditionals") return value.is_integral() ? true : wrong("True or False");
-  if (name == "compat" || name == "checkpoint")
-    return fail(Message::kNotYet, span, {"`" + name + "=`"}), false;
+  if (name == "compat") {
+    const auto compat = value.is(ValueKind::kString) ? op::compat_from_name(value.text()) : std::nullopt;
+    if (!compat) return wrong("`\"dali\"`, `\"pil\"`, `\"torchvision\"` or `\"opencv\"`");
+    compat_ = *compat;
+    return true;
+  }
+  if (name == "checkpoint") return fail(Message::kNotYet, span, {"`" + name + "=`"}), false;
   if (std::find(std::begin(kNoEffectOptions), std::end(kNoEffectOptions), name) !=
       std::end(kNoEffectOptions)) {
     if (name != "device_id")
@@ -432,6 +446,7 @@ std::unique_ptr<ir::Graph> Evaluator::stage(PipelineObject& pipeline) {
   node_names_.clear();
   seeds_.clear();
   device_note_.reset();
+  compat_ = op::Compat::kDali;
   const size_t errors_before = sink_.num_errors();
   inputs_.clear();
   noted_runs_.clear();

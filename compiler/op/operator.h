@@ -15,6 +15,7 @@
 #include "base/port.h"
 #include "compiler/ir/graph.h"
 #include "compiler/op/builder.h"
+#include "compiler/op/compat.h"
 
 namespace galatea::op {
 
@@ -38,6 +39,19 @@ enum class ArgKind : uint8_t {
   kDict,  ///< by name, to any depth: what a reader of records is told of their fields
   kAny
 };
+
+/// DALIInterpType, and what other libraries have besides: kBox and kHamming under presets only.
+enum class Filter : int64_t {
+  kNearest = 0,
+  kLinear = 1,
+  kCubic = 2,
+  kLanczos3 = 3,
+  kTriangular = 4,
+  kGaussian = 5,
+  kBox = 6,
+  kHamming = 7
+};
+inline constexpr int64_t kNumFilters = 8;
 
 struct ArgSpec {
   std::string name;
@@ -94,6 +108,8 @@ class TypeContext {
   std::vector<double> numbers(std::string_view name) const;
   /// An error at the call (or at the argument, where one is named) of this operator.
   std::unexpected<Error> error(std::string message, std::string help = {}, std::string_view arg = {}) const;
+  /// Whose numbers the call gives.
+  Compat compat() const { return compat_of(spec_.args); }
   const Operator& op() const { return op_; }
   Span span() const { return spec_.span; }
 
@@ -146,6 +162,10 @@ struct Operator {
   bool internal = false;  ///< not listed under fn. (arith.*, index, view operators)
   std::vector<std::string> devices = {"cpu"};
   bool cpu_outputs = false;  ///< results are the CPU's, wherever the inputs lie (unless device= is given)
+  /// The libraries whose numbers a call can give in place of DALI's (compat.h). One that is missing gives the
+  /// same numbers, or has no such operation: a pipeline's preset passes the operator by.
+  std::vector<Preset> presets;
+  std::string no_preset;  ///< why a preset has no meaning, where a call asks for one; empty: the same numbers
   std::vector<std::string> aliases;  ///< deprecated or other spellings
   std::string example;               ///< a pipeline body, run as a test
 

@@ -155,16 +155,6 @@ struct LoweredOutput {
   std::shared_ptr<const runtime::ConstantTensor> constant;
 };
 
-/// DALIInterpType.
-enum class Filter : int64_t {
-  kNearest = 0,
-  kLinear = 1,
-  kCubic = 2,
-  kLanczos3 = 3,
-  kTriangular = 4,
-  kGaussian = 5
-};
-
 /// An image seen through an affine map: what one interpolation, one resampling, or neither does. Places are
 /// counted from corners of pixels: output place (x, y) shows input 0 at (m0 x + m1 y + m2, m3 x + m4 y + m5).
 struct AffineView {
@@ -226,6 +216,8 @@ class RecipeBuilder {
   std::string text(std::string_view name) const;
   std::vector<int64_t> integers(std::string_view name) const;
   std::vector<double> numbers(std::string_view name) const;
+  /// Whose numbers the call gives.
+  Compat compat() const { return compat_of(node().args); }
 
   // ---- scalars of the sample program
   Expr extent(int input, int dim) const;               ///< i64

@@ -309,7 +309,7 @@ std::optional<Attr> convert_attr(const Attr& value, ArgKind kind) {
     case ArgKind::kDType:
       return std::holds_alternative<DType>(value) ? std::optional<Attr>(value) : std::nullopt;
     case ArgKind::kInterp:
-      return to_enumerator(value, 6);
+      return to_enumerator(value, kNumFilters);
     case ArgKind::kImageType:
       return to_enumerator(value, 5);
     case ArgKind::kIntList:
@@ -442,6 +442,7 @@ Result<std::vector<ir::Type>> check_call(const ir::Graph& graph, NodeSpec& spec)
   const Lifting lifting(graph, *spec.op, spec.inputs, spec.args);
   GALATEA_TRY(check_lifting(spec, lifting));
   GALATEA_TRY(check_arguments(graph, spec, lifting));
+  GALATEA_TRY(check_compat(*spec.op, spec.args, spec.span));
   for (size_t k = 0; k < spec.inputs.size(); ++k) GALATEA_TRY(check_input(graph, spec, k, lifting));
   GALATEA_TRY(check_names_of_extents(graph, spec, lifting));
   append_frame_inputs(spec, lifting);

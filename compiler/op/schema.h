@@ -43,6 +43,8 @@ std::string value_note(const ir::Graph& graph, ir::ValueId value, const std::str
 
 /// `device=` of a call, which every operator takes: "cpu", "gpu" or "mixed" (devices.h).
 inline constexpr std::string_view kDeviceArg = "device";
+/// `compat=` of a call, or of its pipeline: whose numbers it gives (compat.h).
+inline constexpr std::string_view kCompatArg = "compat";
 /// Where passes/map_devices.h has put a node: "gpu", "mixed" or "cpu".
 inline constexpr std::string_view kPlacedArg = "placed";
 /// How many arguments per frame stand behind the inputs of a call (lifting.h).
@@ -50,7 +52,7 @@ inline constexpr std::string_view kPerFrameArg = "per_frame";
 /// Whether the name is a remark of a pass, or of the call as a whole.
 inline bool is_hidden_arg(std::string_view name) {
   return name == "region_from" || name == "scaled_for" || name == kDeviceArg || name == kPlacedArg ||
-         name == kPerFrameArg;
+         name == kPerFrameArg || name == kCompatArg;
 }
 
 }  // namespace galatea::op

@@ -118,6 +118,9 @@ Expr window(Filter filter, const Expr& t, const Expr& inverse_radius) {
       const Expr v = u * f32(2);
       return select(u <= f32(1.000001), kernel::unary(ScalarOp::kExp, -(v * v)), f32(0));
     }
+    case Filter::kBox:
+    case Filter::kHamming:
+      break;  // of presets: check_filters() refuses them here
   }
   return f32(0);
 }
@@ -285,7 +288,23 @@ std::vector<ArgSpec> filter_args() {
   };
 }
 
+namespace {
+
+/// What DALI does not have, other libraries do.
+Status check_filters(const TypeContext& ctx) {
+  if (ctx.compat() != op::Compat::kDali) return {};  // the preset knows its filters
+  for (const char* name : {"interp_type", "min_filter", "mag_filter"})
+    if (given_static(ctx, name) && ctx.integer(name) > static_cast<int64_t>(Filter::kGaussian))
+      return ctx.error(ctx.op().name + ": DALI has neither INTERP_BOX nor INTERP_HAMMING",
+                       "use types.INTERP_LINEAR, or a preset whose library has the filter: compat=\"pil\"",
+                       name);
+  return {};
+}
+
+}  // namespace
+
 Result<DType> resampled_dtype(const TypeContext& ctx) {
+  GALATEA_TRY(check_filters(ctx));
   const DType in = ctx.input(0).dtype, dtype = ctx.dtype("dtype", in);
   if (dtype != in && dtype != DType::kF32)
     return ctx.error(fmt::format("{}: dtype {} is neither the input's type ({}) nor FLOAT", ctx.op().name,

@@ -98,9 +98,9 @@ Types filter_types(const TypeContext& ctx) {
 }
 
 /// The definition of one node: what lies around the image, and the taps.
-class FilterRecipe {
+class ImageFilter {
  public:
-  explicit FilterRecipe(RecipeBuilder& b)
+  explicit ImageFilter(RecipeBuilder& b)
       : b_(b), axes_(window_axes(b.input_type(0), b.input_type(1))), border_(b.text("border")) {
     const std::vector<Expr> anchor = list_arg(b, "anchor", static_cast<int>(axes_.size()), DType::kI64);
     for (size_t d = 0; d < axes_.size(); ++d) {
@@ -242,7 +242,7 @@ Operator make_filter() {
     return ir::attr_text(op::Arguments(*node.op, node.args).attr("mode")) == "valid" ? op::Places::kUnknown
                                                                                      : op::Places::kKept;
   };
-  op.define = [](RecipeBuilder& b) { FilterRecipe(b).define(); };
+  op.define = [](RecipeBuilder& b) { ImageFilter(b).define(); };
   return op;
 }
 

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "stdlib_ops/common/places.h"
+#include "stdlib_ops/compat/resize.h"
 #include "stdlib_ops/operators.h"
 
 namespace galatea::ops {
@@ -91,6 +92,7 @@ int64_t static_extent(const TypeContext& ctx, const std::string& axes, size_t ax
 Types resize_types(const TypeContext& ctx) {
   const std::string axes = resized_axes(ctx);
   GALATEA_TRY(check_arguments(ctx, axes));
+  if (ctx.compat() != op::Compat::kDali) GALATEA_TRY(check_compat_resize(ctx));
   GALATEA_ASSIGN(const DType dtype, resampled_dtype(ctx));
   ir::Type out = with_dtype(ctx.input(0), dtype);
   out.layout = ctx.input_layout(0);
@@ -252,6 +254,7 @@ void output_resized(RecipeBuilder& b, const std::vector<ResampleAxis>& axes) {
 }
 
 void define_resize(RecipeBuilder& b) {
+  if (b.compat() != op::Compat::kDali) return define_compat_resize(b);
   const std::vector<ResampleAxis> axes = resized(b, resized_axes(b));
   output_resized(b, axes);
   if (!b.flag("save_attrs")) return;
@@ -439,6 +442,7 @@ Operator make_resize() {
   op.args.push_back(ignored("image_type", ArgKind::kImageType, ir::None{}, "Deprecated."));
   op.devices = {"cpu", "gpu"};
   op.example = image_example("fn.resize(image, size=[64, 96], interp_type=types.INTERP_CUBIC), label");
+  op.presets = resize_presets();
   op.type_rule = resize_types;
   op.define = define_resize;
   moves_places(op, [](RecipeBuilder& b) { output_resized_places(b, resized(b, resized_axes(b))); });
