@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "stdlib_ops/common/pointwise.h"
+#include "stdlib_ops/compat/colour.h"
 #include "stdlib_ops/operators.h"
 
 namespace galatea::ops {
@@ -20,6 +21,7 @@ double default_center(DType type) {
 double range_of(DType type) { return is_float(type) ? 1.0 : static_cast<double>(max_int(type)); }
 
 void define(RecipeBuilder& b, bool has_brightness, bool has_contrast) {
+  if (b.compat() != op::Compat::kDali) return define_compat_colour(b);
   const DType in = b.input_type(0).dtype, out = b.output_type(0).dtype;
   const Expr brightness = has_brightness ? b.arg("brightness", DType::kF32) : f32(1);
   const Expr shift = has_brightness ? b.arg("brightness_shift", DType::kF32) : f32(0);
@@ -76,7 +78,9 @@ Operator make(std::string name, bool has_brightness, bool has_contrast) {
       dtype_arg("Element type of the output: UINT8, INT16, INT32 or FLOAT; the input's if not given."));
   op.devices = {"cpu", "gpu"};
   op.output_extents = OutputExtents::kLikeFirstInput;
+  op.presets = colour_presets();
   op.type_rule = [](const TypeContext& ctx) -> Types {
+    if (ctx.compat() != op::Compat::kDali) GALATEA_TRY(check_compat_colour(ctx));
     ir::Type out = ctx.input(0);
     out.layout = ctx.input_layout(0);
     out.dtype = ctx.dtype("dtype", out.dtype);

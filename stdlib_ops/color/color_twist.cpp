@@ -11,6 +11,7 @@
 #include <optional>
 
 #include "stdlib_ops/common/prelude.h"
+#include "stdlib_ops/compat/colour.h"
 #include "stdlib_ops/operators.h"
 
 namespace galatea::ops {
@@ -59,6 +60,7 @@ std::array<std::array<Expr, 3>, 3> transform(const Parameters& p) {
 }
 
 void define_color(RecipeBuilder& b) {
+  if (b.compat() != op::Compat::kDali) return define_compat_colour(b);
   const DType in = b.input_type(0).dtype, out = b.output_type(0).dtype;
   auto parameter = [&](const char* name, double neutral) {
     const bool exists = b.node().op->find_arg(name) != nullptr;
@@ -123,7 +125,12 @@ Operator make(std::string name, std::initializer_list<const char*> parameters,
     op.args.push_back(ignored("image_type", ArgKind::kImageType, int64_t{0}, "Only RGB has a meaning."));
   op.devices = {"cpu", "gpu"};
   op.output_extents = OutputExtents::kLikeFirstInput;
+  if (op.name == "hsv")
+    op.no_preset = "its hue, saturation and value are DALI's own; fn.color_twist has presets";
+  else
+    op.presets = colour_presets();
   op.type_rule = [default_dtype](const TypeContext& ctx) -> Types {
+    if (ctx.compat() != op::Compat::kDali) GALATEA_TRY(check_compat_colour(ctx));
     ir::Type out = ctx.input(0);
     out.layout = ctx.input_layout(0);
     out.dtype = ctx.dtype("dtype", default_dtype.value_or(out.dtype));

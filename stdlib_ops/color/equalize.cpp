@@ -79,6 +79,8 @@ class Equalizer {
                      return select(count > kernel::const_int(0, DType::kI32), v[0], i64(kBins - 1));
                    }});
     const Expr pixels = kernel::convert(height * width, DType::kI32);
+    if (b_.compat() == op::Compat::kPil || b_.compat() == op::Compat::kTorchvision)
+      return pillow_table(counts, sums, pixels);
     return b_.map("equalize_table", DType::kU8, per_bin(), [&](const Axes& at) {
       const Axes table = table_of(at);
       const Expr first = b_.load(lowest, table), v = at.back();
@@ -87,6 +89,30 @@ class Equalizer {
       const Expr spread = kernel::saturate(to_f32(b_.load(sums, at) - fewest) * scale, DType::kU8);
       const Expr above = select(v > first, spread, kernel::const_int(0, DType::kU8));
       return select(equal(fewest, pixels), kernel::convert(v, DType::kU8), above);
+    });
+  }
+
+  /// Steps of as many pixels each, of those that are not of the highest value; what is left of them goes last.
+  StageRef pillow_table(const StageRef& counts, const StageRef& sums, const Expr& pixels) {
+    const auto whole = [](int64_t value) { return kernel::const_int(value, DType::kI32); };
+    const StageRef highest =
+        b_.reduce({.name = "highest",
+                   .type = DType::kI64,
+                   .extents = counts_,
+                   .reduce_extents = {i64(kBins)},
+                   .accumulator = DType::kI64,
+                   .combiner = kernel::Combiner::kMax,
+                   .body = [&](const Axes& table, const Axes& v) {
+                     return select(b_.load(counts, at_bin(table, v[0])) > whole(0), v[0], i64(0));
+                   }});
+    return b_.map("equalize_table", DType::kU8, per_bin(), [&](const Axes& at) {
+      const Axes table = table_of(at);
+      const Expr most = b_.load(counts, at_bin(table, b_.load(highest, table)));
+      const Expr step = (pixels - most) / whole(255), v = at.back();
+      const Expr below = b_.load(sums, at) - b_.load(counts, at);
+      const Expr level = (below + step / whole(2)) / max(step, whole(1));
+      return select(equal(step, whole(0)), kernel::convert(v, DType::kU8),
+                    kernel::saturate(level, DType::kU8));
     });
   }
 
@@ -116,6 +142,13 @@ Operator make_equalize() {
   op.devices = {"cpu", "gpu"};
   op.output_extents = OutputExtents::kLikeFirstInput;
   op.example = image_example("fn.equalize(image), label");
+  const std::string steps =
+      ": level (cdf(v - 1) + step / 2) / step of whole numbers, where 255 steps hold the pixels below the "
+      "highest value";
+  op.presets = {
+      {.peer = op::Compat::kPil, .differs = "ImageOps.equalize" + steps},
+      {.peer = op::Compat::kTorchvision, .differs = "equalize of a u8 tensor" + steps},
+      {.peer = op::Compat::kOpenCv, .differs = "nothing: cv2.equalizeHist of each channel is DALI's rule"}};
   op.type_rule = [](const TypeContext& ctx) -> Types {
     ir::Type out = ctx.input(0);
     out.layout = ctx.input_layout(0);

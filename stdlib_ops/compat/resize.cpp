@@ -12,11 +12,10 @@
 #include <numbers>
 
 #include "stdlib_ops/common/resample.h"
+#include "stdlib_ops/compat/checks.h"
 
 namespace galatea::ops {
 namespace {
-
-using op::Compat;
 
 constexpr int64_t kByteBits = 22;        // of weights between bytes
 constexpr int64_t kOpenCvBits = 11;      // of OpenCV's weights
@@ -308,10 +307,6 @@ StageRef apply_band(RecipeBuilder& b, const std::string& name, const CompatAxis&
                                                : b.load(source, from, Border::kClamp);
                      },
                  .finish = finish});
-}
-
-Expr shift_right(const Expr& value, int64_t bits) {
-  return kernel::binary(ScalarOp::kShr, value, kernel::const_int(bits, value.type()));
 }
 
 /// round(value / 2^bits), half up, as a byte.

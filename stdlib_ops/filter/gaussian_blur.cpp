@@ -2,6 +2,7 @@
 //
 // Comes in: an image of any layout. Goes out: one band per data axis, innermost first, f32 in between.
 #include "stdlib_ops/common/convolve.h"
+#include "stdlib_ops/compat/blur.h"
 #include "stdlib_ops/operators.h"
 
 namespace galatea::ops {
@@ -28,6 +29,7 @@ Types gaussian_types(const TypeContext& ctx) {
             fmt::format("gaussian_blur: window_size must be odd, between 1 and {} (or 0: from sigma); got {}",
                         kMaxWindow, w),
             {}, "window_size");
+  if (ctx.compat() != op::Compat::kDali) GALATEA_TRY(check_compat_blur(ctx));
   return std::vector{with_dtype(in, ctx.dtype("dtype", in.dtype))};
 }
 
@@ -69,6 +71,7 @@ Window gaussian_window(RecipeBuilder& b, const Expr& given_sigma, const Expr& gi
 }
 
 void define_gaussian(RecipeBuilder& b) {
+  if (b.compat() != op::Compat::kDali) return define_compat_blur(b);
   const ir::Type& in = b.input_type(0);
   const auto axes = data_axes(in.layout, in.ndim);
   const int count = static_cast<int>(axes.size());
@@ -115,6 +118,7 @@ Operator make_gaussian_blur() {
   op.devices = {"cpu", "gpu"};
   op.output_extents = OutputExtents::kLikeFirstInput;
   op.example = image_example("fn.gaussian_blur(image, sigma=fn.random.uniform(range=[0.5, 3.0])), label");
+  op.presets = blur_presets();
   op.type_rule = gaussian_types;
   op.places = op::Places::kKept;
   op.define = define_gaussian;
