@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "stdlib_ops/common/places.h"
+#include "stdlib_ops/compat/warp.h"
 #include "stdlib_ops/operators.h"
 
 namespace galatea::ops {
@@ -100,6 +101,7 @@ Turn turn_of(RecipeBuilder& b) {
 }
 
 void define_rotate(RecipeBuilder& b) {
+  if (b.compat() != op::Compat::kDali) return define_compat_rotate(b);
   if (const auto quarters = quarter_turns(b)) return output_turn(b, image_axes(b.input_layout(0)), *quarters);
   const Turn turn = turn_of(b);
   output_warp(b, turn.map, turn.size[0], turn.size[1]);
@@ -138,6 +140,7 @@ Operator make_rotate() {
   op.example = image_example(
       "fn.rotate(image, angle=fn.random.uniform(range=[-15.0, 15.0]), keep_size=True, fill_value=128), "
       "label");
+  op.presets = warp_presets("Image.rotate", "rotate");
   op.type_rule = rotate_types;
   op.define = define_rotate;
   moves_places(op, [](RecipeBuilder& b) { output_places(b, inverse(turn_of(b).map)); });

@@ -6,6 +6,7 @@
 
 #include "stdlib_ops/common/matrix.h"
 #include "stdlib_ops/common/places.h"
+#include "stdlib_ops/compat/warp.h"
 #include "stdlib_ops/operators.h"
 
 namespace galatea::ops {
@@ -50,7 +51,9 @@ void define_warp_affine(RecipeBuilder& b) {
       b.given("size") ? warp_size(b) : std::array{b.extent(0, at.h), b.extent(0, at.w)};
   const bool maps_back = b.flag("inverse_map");
   if (!maps_back) check_inverse(b, given, "the matrix has no inverse, and inverse_map=False asks for it");
-  output_warp(b, maps_back ? given : inverse(given), size[0], size[1]);
+  const AffineMap map = maps_back ? given : inverse(given);
+  if (b.compat() != op::Compat::kDali) return output_compat_warp(b, map, size[0], size[1]);
+  output_warp(b, map, size[0], size[1]);
 }
 
 void define_warp_affine_places(RecipeBuilder& b) {
@@ -95,6 +98,7 @@ Operator make_warp_affine() {
   op.devices = {"cpu", "gpu"};
   op.example =
       image_example("fn.warp_affine(image, matrix=[1.0, 0.1, -8.0, 0.0, 1.0, 0.0], fill_value=0), label");
+  op.presets = warp_presets("Image.transform(AFFINE)", "affine");
   op.type_rule = warp_affine_types;
   op.define = define_warp_affine;
   moves_places(op, define_warp_affine_places);
