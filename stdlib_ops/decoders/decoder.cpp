@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "stdlib_ops/compat/checks.h"
 #include "stdlib_ops/native/image_functions.h"
 
 namespace galatea::ops {
@@ -13,7 +14,45 @@ constexpr int64_t kHybridHuffmanThreshold = 1'000'000;
 /// Scales are eighths, as libjpeg's.
 constexpr int64_t kWholeScale = 8;
 
+using op::Compat;
+
+/// Pillow and torchvision leave the EXIF orientation to who asks for it.
+bool applies_orientation(const RecipeBuilder& b) {
+  const bool asks = b.compat() == Compat::kPil || b.compat() == Compat::kTorchvision;
+  return asks && !b.given("adjust_orientation") ? false : b.flag("adjust_orientation");
+}
+
+/// The numbers are DALIImageType's.
+constexpr int64_t kRgb = 0, kBgr = 1, kGray = 2;
+
+Status check_compat_decoder(const TypeContext& ctx) {
+  const int64_t type = ctx.integer("output_type");
+  if (ctx.dtype("dtype", DType::kU8) != DType::kU8)
+    return preset_error(ctx, " gives UINT8", "convert with fn.cast", "dtype");
+  if (ctx.flag("use_fast_idct"))
+    return preset_error(ctx, " has the exact inverse transform", "leave use_fast_idct out", "use_fast_idct");
+  if (ctx.given("jpeg_fancy_upsampling") && !ctx.flag("jpeg_fancy_upsampling"))
+    return preset_error(ctx, " upsamples chroma smoothly", "leave jpeg_fancy_upsampling out",
+                        "jpeg_fancy_upsampling");
+  if (type != kRgb && type != kBgr && (type != kGray || ctx.compat() == Compat::kPil))
+    return preset_error(ctx, " has no numbers for that colour space",
+                        ctx.compat() == Compat::kPil ? "use types.RGB or types.BGR"
+                                                     : "use types.RGB, types.BGR or types.GRAY",
+                        "output_type");
+  return {};
+}
+
 }  // namespace
+
+std::vector<op::Preset> decoder_presets() {
+  const std::string same = "libjpeg-turbo's exact inverse transform and smooth chroma, as DALI's default";
+  const std::string unturned =
+      "the EXIF orientation is not applied unless adjust_orientation=True is given; ";
+  return {{.peer = Compat::kPil, .differs = "Image.open(…).convert: " + unturned + same},
+          {.peer = Compat::kTorchvision, .differs = "torchvision.io.decode_image: " + unturned + same},
+          {.peer = Compat::kOpenCv,
+           .differs = "cv2.imdecode, which turns by EXIF as DALI does: " + same + "; no decoding on a GPU"}};
+}
 
 std::vector<ArgSpec> decoder_args() {
   const char* const hint = "A hint for GPU decoding; not needed here.";
@@ -64,6 +103,7 @@ Port encoded_input() {
 int64_t channels_of(int64_t image_type) { return image_type == 2 ? 1 : image_type == 4 ? -1 : 3; }
 
 Result<ir::Type> decoded_type(const TypeContext& ctx) {
+  if (ctx.compat() != Compat::kDali) GALATEA_TRY(check_compat_decoder(ctx));
   constexpr std::array kTypes = {DType::kU8,  DType::kU16, DType::kU32, DType::kI8,
                                  DType::kI16, DType::kI32, DType::kF16, DType::kF32};
   const DType dtype = ctx.dtype("dtype", DType::kU8);
@@ -80,8 +120,8 @@ Result<ir::Type> decoded_type(const TypeContext& ctx) {
 
 EncodedExtents peek(RecipeBuilder& b, std::string_view type_argument) {
   const int64_t image_type = b.integer(type_argument);
-  const std::string config = fmt::format("{{\"adjust_orientation\": {}, \"output_type\": {}}}",
-                                         b.flag("adjust_orientation"), image_type);
+  const std::string config =
+      fmt::format("{{\"adjust_orientation\": {}, \"output_type\": {}}}", applies_orientation(b), image_type);
   // A header that states no pixels, or more than this, is refused (native/image_header.cpp).
   constexpr std::pair<int64_t, int64_t> kPixels = {1, int64_t{1} << 28};
   const auto extents = b.native_scalars(native::kImagePeek, {0}, {}, config,
@@ -95,7 +135,7 @@ std::string decoder_config(const RecipeBuilder& b) {
   const int64_t threshold = b.integer("hybrid_huffman_threshold");
   return fmt::format(
       "{{\"adjust_orientation\": {}, \"output_type\": {}, \"dtype\": \"{}\", \"use_fast_idct\": {}{}}}",
-      b.flag("adjust_orientation"), b.integer("output_type"), short_name(b.output_type(0).dtype),
+      applies_orientation(b), b.integer("output_type"), short_name(b.output_type(0).dtype),
       b.flag("use_fast_idct"),
       threshold == kHybridHuffmanThreshold ? ""
                                            : fmt::format(", \"hybrid_huffman_threshold\": {}", threshold));
@@ -110,9 +150,6 @@ Expr scaled_up(const Expr& n, const Expr& eighths) {
 Expr scaled_down(const Expr& n, const Expr& eighths) {
   return kernel::binary(ScalarOp::kShr, n * eighths, i64(3));
 }
-
-/// The numbers are DALIImageType's.
-constexpr int64_t kRgb = 0, kBgr = 1, kGray = 2;
 
 /// The luma of a JPEG is what its file holds.
 std::optional<op::PlaneOffer> luma_of(int64_t image_type) {
@@ -139,6 +176,8 @@ op::NativeOutput decoding(const RecipeBuilder& b, std::string function, const En
   native.inputs = {0};
   native.config = decoder_config(b);
   native.makes = "image";
+  // A preset's pixels are libjpeg's at full size, all channels.
+  if (b.compat() != Compat::kDali) return native;
   native.scale = {.whole = kWholeScale,
                   .parts = {1, 2, 4},
                   .axes = {axis('H', rows), axis('W', columns)},
@@ -155,7 +194,7 @@ void output_decoded(RecipeBuilder& b, const EncodedExtents& image) {
   const Expr eighths = b.scale(kWholeScale);
   op::NativeOutput native = decoding(b, native::kImageDecode, image, {i64(0), image.h}, {i64(0), image.w});
   native.window = {{'H', Part::kBegin}, {'W', Part::kBegin}, {'H', Part::kEnd}, {'W', Part::kEnd}};
-  native.device = {.name = native::kNvjpeg};
+  if (b.compat() == Compat::kDali) native.device = {.name = native::kNvjpeg};
   std::vector<Expr> extents = {image.h, image.w, image.c};
   if (!kernel::is_const(eighths))
     for (size_t d = 0; d < 2; ++d) extents[d] = scaled_up(extents[d], eighths);
@@ -167,7 +206,7 @@ void output_decoded_window(RecipeBuilder& b, const EncodedExtents& image, const 
   const Expr eighths = b.scale(kWholeScale);
   op::NativeOutput native = decoding(b, native::kImageDecodeWindow, image, rows, columns);
   // Of the rows of a whole image.
-  native.device = {.name = native::kNvjpeg, .dense_axes = 2};
+  if (b.compat() == Compat::kDali) native.device = {.name = native::kNvjpeg, .dense_axes = 2};
   if (kernel::is_const(eighths)) {
     native.scalars = {rows.start, columns.start, rows.start + rows.extent, columns.start + columns.extent};
     b.output_native(0, std::move(native), {rows.extent, columns.extent, image.c});

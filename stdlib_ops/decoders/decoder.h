@@ -9,6 +9,8 @@
 namespace galatea::ops {
 
 std::vector<ArgSpec> decoder_args();
+/// Of every decoder: libjpeg-turbo is what the libraries of the presets use, too.
+std::vector<op::Preset> decoder_presets();
 Port encoded_input();
 /// The type of a decoded image; complains about element types that decoding cannot give.
 Result<ir::Type> decoded_type(const TypeContext& ctx);

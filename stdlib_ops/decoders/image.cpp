@@ -28,6 +28,7 @@ Operator make_decoders_image() {
   op.devices = {"cpu", "mixed"};
   op.aliases = {"image_decoder", "experimental.decoders.image"};
   op.example = image_example("image, label");
+  op.presets = decoder_presets();
   op.type_rule = [](const TypeContext& ctx) -> Types {
     GALATEA_ASSIGN(ir::Type out, decoded_type(ctx));
     return std::vector{out};

@@ -20,6 +20,7 @@ Operator make_decoders_image_crop() {
   op.devices = {"cpu", "mixed"};
   op.aliases = {"image_decoder_crop", "experimental.decoders.image_crop"};
   op.example = image_example("fn.decoders.image_crop(encoded, crop=(32, 32)), label");
+  op.presets = decoder_presets();
   op.type_rule = [](const TypeContext& ctx) -> Types {
     GALATEA_ASSIGN(ir::Type out, decoded_type(ctx));
     GALATEA_ASSIGN(const auto window, crop_types(ctx, "HW", {-1, -1}, false));

@@ -24,6 +24,7 @@ Operator make_decoders_image_random_crop() {
   op.devices = {"cpu", "mixed"};
   op.aliases = {"image_decoder_random_crop", "experimental.decoders.image_random_crop"};
   op.example = image_example("fn.decoders.image_random_crop(encoded, random_area=[0.3, 0.6]), label");
+  op.presets = decoder_presets();
   op.type_rule = [](const TypeContext& ctx) -> Types {
     GALATEA_TRY(check_random_window(ctx));
     GALATEA_ASSIGN(ir::Type out, decoded_type(ctx));

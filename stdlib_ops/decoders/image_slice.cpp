@@ -60,6 +60,7 @@ Operator make_decoders_image_slice() {
   op.aliases = {"image_decoder_slice", "experimental.decoders.image_slice"};
   op.example =
       image_example("fn.decoders.image_slice(encoded, rel_start=[0.25, 0.25], rel_shape=[0.5, 0.5]), label");
+  op.presets = decoder_presets();
   op.type_rule = image_slice_types;
   op.define = define_image_slice;
   return op;

@@ -30,6 +30,7 @@ Operator make_peek_image_shape() {
               .documentation = "INT32, UINT32, INT64, UINT64, FLOAT or FLOAT64."}};
   op.aliases = {"experimental.peek_image_shape"};
   op.example = image_example("fn.peek_image_shape(encoded), label");
+  op.presets = decoder_presets();
   op.type_rule = [](const TypeContext& ctx) -> Types {
     const DType dtype = ctx.dtype("dtype", DType::kI64);
     if (size_of(dtype) < 4)

@@ -22,7 +22,7 @@ TEST_P(Peers, GiveWhatWasRecorded) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Recorded, Peers, ::testing::Values("resize", "colour", "blur", "warp"),
+INSTANTIATE_TEST_SUITE_P(Recorded, Peers, ::testing::Values("resize", "colour", "blur", "warp", "decode"),
                          [](const auto& test) { return std::string(test.param); });
 
 }  // namespace
