@@ -60,6 +60,7 @@ TYPES = {
 }
 COMMON_TYPES = {
     "device": 'Literal["cpu", "gpu", "mixed"] | None = None',
+    "compat": 'Literal["dali", "pil", "torchvision", "opencv"] | None = None',
     "name": "str | None = None",
     "preserve": "bool = False",
     "bytes_per_sample_hint": "int | Sequence[int] = 0",

@@ -7,6 +7,7 @@
 
 #include "tools/diagnostic_page.h"
 #include "tools/explain_levels.h"
+#include "tools/explain_presets.h"
 #include "tools/messages.h"
 #include "tools/pipeline_host.h"
 #include "tools/say.h"
@@ -53,6 +54,8 @@ int run(ExplainOptions options, Reporter& reporter) {
   if (!host.choose_device(options.pipeline, options.compile, reporter)) return reporter.status();
   std::unique_ptr<ir::Graph> graph = host.stage(options.what, options.pipeline, reporter);
   if (graph == nullptr) return reporter.status();
+  // Calls as they were written, before passes turn them into others.
+  const std::string presets = options.emit.empty() ? describe_presets(*graph, reporter.sources()) : "";
   CompileReport report;
   auto program = host.compile(*graph, options.compile, nullptr, reporter, &report);
   if (program == nullptr) return reporter.status();
@@ -63,7 +66,7 @@ int run(ExplainOptions options, Reporter& reporter) {
   if (!text) {
     reporter.report(text.error());
   } else {
-    reporter.print(*text);
+    reporter.print(*text + presets);
   }
   return reporter.status();
 }

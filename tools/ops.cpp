@@ -81,6 +81,11 @@ std::string page_of(const op::Operator& op) {
     if (arg.no_effect) text += "      Accepted for compatibility; has no effect.\n";
     if (!arg.refused.empty()) text += wrapped("Refused here: " + arg.refused, 6);
   }
+  if (!op.presets.empty()) text += "\npresets (compat=):\n";
+  for (const op::Preset& preset : op.presets) {
+    text += fmt::format("  \"{}\", {}\n", op::name_of(preset.peer), op::library_of(preset.peer));
+    text += wrapped(preset.refused.empty() ? preset.differs : "Refused here: " + preset.refused, 6);
+  }
   if (!op.example.empty()) {
     text += "\nexample:\n";
     for (size_t at = 0; at < op.example.size();) {

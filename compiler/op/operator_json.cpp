@@ -51,6 +51,9 @@ Json to_json(const Operator& op) {
                       {"required", arg.required},
                       {"documentation", arg.documentation}};
   }
+  Json presets = Json::object();
+  for (const Preset& preset : op.presets)
+    presets[std::string(name_of(preset.peer))] = {{"differs", preset.differs}, {"refused", preset.refused}};
   return {{"name", op.name},
           {"inputs", {op.min_inputs, op.max_inputs}},
           {"input_ports", to_json(op.inputs)},
@@ -59,6 +62,7 @@ Json to_json(const Operator& op) {
           {"devices", op.devices},
           {"kind", kind_name(op.kind)},
           {"random", op.random},
+          {"presets", std::move(presets)},
           {"aliases", op.aliases},
           {"summary", op.summary},
           {"documentation", op.documentation}};

@@ -39,6 +39,7 @@ _TEXT_OPTIONS = (
     "exact",
     "on_error",
     "memory_limit",
+    "compat",
     "output_dtype",
     "output_ndim",
     "output_layout",
@@ -429,7 +430,8 @@ def pipeline_def(function: Callable | None = None, /, **options: Any):
     Called with the function's arguments, and with options by keyword, the result is a `Pipeline`.
     Options, here or at the call: `batch_size` (samples), `num_threads`, `seed`,
     `prefetch_queue_depth` (batches), `exact`, `on_error` ("raise", "skip", "replace"),
-    `memory_limit` (bytes), `device` ("auto", "cpu", "gpu", "gpu:0"), `device_id`,
+    `memory_limit` (bytes), `compat` ("dali", "pil", "torchvision", "opencv": whose numbers calls
+    give, docs/compat.md), `device` ("auto", "cpu", "gpu", "gpu:0"), `device_id`,
     `enable_conditionals` (default True: `if`, `and`, `or`, `not`, `x if c else y` work on data),
     `name`, `output_dtype`, `output_ndim`, `output_layout` (checked).
     """

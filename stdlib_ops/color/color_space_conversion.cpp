@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "stdlib_ops/common/pointwise.h"
+#include "stdlib_ops/compat/checks.h"
 #include "stdlib_ops/operators.h"
 
 namespace galatea::ops {
@@ -91,8 +92,25 @@ Types conversion_types(const TypeContext& ctx) {
         fmt::format("{}: image_type {} has {} channel{}, the input is {}", ctx.op().name, name_of(from),
                     channels_of(from), channels_of(from) == 1 ? "" : "s", describe(ctx.input(0))),
         "name the colour space that the image is in", "image_type");
+  if (ctx.compat() != Compat::kDali && from != to && (from == Space::kYcbcr || to == Space::kYcbcr))
+    return preset_error(ctx, " has no YCbCr: the library's is not DALI's studio range, and is not here yet",
+                        "", to == Space::kYcbcr ? "output_type" : "image_type");
   channels = channels_of(to);
   return std::vector{out};
+}
+
+/// Greys as the library of the preset has them: weights of 16 bits (Pillow), f32 without the fraction
+/// (torchvision), weights of 15 bits (OpenCV).
+Expr grey_of_preset(Compat compat, const std::array<Expr, 3>& rgb) {
+  const auto fixed = [&](int64_t r, int64_t g, int64_t bl, int64_t bits) {
+    const Expr sum = to_i32(rgb[0]) * i32(r) + to_i32(rgb[1]) * i32(g) + to_i32(rgb[2]) * i32(bl);
+    return kernel::saturate(shift_right(sum + i32(int64_t{1} << (bits - 1)), bits), DType::kU8);
+  };
+  if (compat == Compat::kPil) return fixed(19595, 38470, 7471, 16);
+  if (compat == Compat::kOpenCv) return fixed(9798, 19235, 3735, 15);
+  const Expr sum = kernel::fma(to_f32(rgb[2]), f32(0.114),
+                               kernel::fma(to_f32(rgb[1]), f32(0.587), to_f32(rgb[0]) * f32(0.2989)));
+  return kernel::convert(sum, DType::kU8);
 }
 
 void define_conversion(RecipeBuilder& b) {
@@ -114,6 +132,10 @@ void define_conversion(RecipeBuilder& b) {
       return b.load(0, index);
     };
     const Expr& row = at.back();
+    if (b.compat() != Compat::kDali && to == Space::kGray) {
+      const int64_t red = from == Space::kBgr ? 2 : 0;
+      return grey_of_preset(b.compat(), {channel(i64(red)), channel(i64(1)), channel(i64(2 - red))});
+    }
     if (reorders) return channel(from == Space::kGray ? i64(0) : i64(2) - row);
     auto factor = [&](size_t c) { return choose(row, {f32(map[0][c]), f32(map[1][c]), f32(map[2][c])}); };
     Expr sum = to == Space::kGray ? f32(map[0][3]) : factor(3);
@@ -151,6 +173,11 @@ Operator make_color_space_conversion() {
   op.devices = {"cpu", "gpu"};
   op.example =
       image_example("fn.color_space_conversion(image, image_type=types.RGB, output_type=types.YCbCr), label");
+  op.presets = {
+      {.peer = Compat::kPil, .differs = "Image.convert(\"L\"): greys of 16-bit weights"},
+      {.peer = Compat::kTorchvision,
+       .differs = "rgb_to_grayscale of a u8 tensor: 0.2989 R + 0.587 G + 0.114 B without its fraction"},
+      {.peer = Compat::kOpenCv, .differs = "cv2.cvtColor: greys of 15-bit weights"}};
   op.type_rule = conversion_types;
   op.places = op::Places::kKept;
   op.define = define_conversion;

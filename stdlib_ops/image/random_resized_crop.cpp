@@ -4,6 +4,7 @@
 // the reference.
 #include "stdlib_ops/common/places.h"
 #include "stdlib_ops/common/random_window.h"
+#include "stdlib_ops/compat/checks.h"
 #include "stdlib_ops/operators.h"
 
 namespace galatea::ops {
@@ -75,6 +76,8 @@ Operator make_random_resized_crop() {
               .documentation = "Extents of the output, (h, w) or one number."}};
   append(op.args, random_window_args());
   append(op.args, filter_args());
+  op.presets = refused_presets("its filters use pixels outside of the window, where the library crops first",
+                               "cut with fn.decoders.image_random_crop, and call fn.resize");
   op.random = true;
   op.devices = {"cpu", "gpu"};
   op.example = image_example("fn.random_resized_crop(image, size=[64, 64]), label");

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "stdlib_ops/common/places.h"
+#include "stdlib_ops/compat/checks.h"
 #include "stdlib_ops/compat/resize.h"
 #include "stdlib_ops/operators.h"
 
@@ -394,6 +395,8 @@ std::vector<ArgSpec> size_args() {
 Operator make_cropped(const std::string& name, bool antialias) {
   Operator op;
   op.name = name;
+  op.presets = refused_presets("it resamples the window alone, where the library resizes and then crops",
+                               "call fn.resize, fn.crop and fn.flip one after the other");
   op.inputs = resize_input();
   op.min_inputs = op.max_inputs = 1;
   op.args = size_args();

@@ -3,7 +3,7 @@ import cv2
 import numpy as np
 import torchvision.transforms.functional as old
 import torchvision.transforms.v2.functional as F
-from PIL import ImageEnhance, ImageOps
+from PIL import Image, ImageEnhance, ImageOps
 
 import samples
 from peers_resize import by_pil, by_torch
@@ -53,3 +53,9 @@ def add(group):
     group.case("torchvision_equalize", 'fn.equalize(x, compat="torchvision")', large, by_torch(F.equalize))
     group.case("opencv_equalize", 'fn.equalize(x, compat="opencv")', large,
                lambda image: np.stack([cv2.equalizeHist(np.ascontiguousarray(image[..., c])) for c in range(3)], -1))
+    convert = 'fn.color_space_conversion(x, image_type=types.RGB, output_type=types.GRAY, compat="{}")'
+    group.case("pil_to_grey", convert.format("pil"), images,
+               lambda image: np.array(Image.fromarray(image).convert("L"))[..., None])
+    group.case("torchvision_to_grey", convert.format("torchvision"), images, by_torch(F.rgb_to_grayscale))
+    group.case("opencv_to_grey", convert.format("opencv"), images,
+               lambda image: cv2.cvtColor(np.ascontiguousarray(image), cv2.COLOR_RGB2GRAY)[..., None])

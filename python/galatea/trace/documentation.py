@@ -26,13 +26,15 @@ KINDS = {
 # By number, as the schema has them.
 NAMES = {
     "interpolation type": (
-        "INTERP_NN INTERP_LINEAR INTERP_CUBIC INTERP_LANCZOS3 INTERP_TRIANGULAR INTERP_GAUSSIAN"
+        "INTERP_NN INTERP_LINEAR INTERP_CUBIC INTERP_LANCZOS3 INTERP_TRIANGULAR INTERP_GAUSSIAN "
+        "INTERP_BOX INTERP_HAMMING"
     ).split(),
     "image type": "RGB BGR GRAY YCbCr ANY_DATA".split(),
 }
 # What every operator takes.
 COMMON = {
     "device": '"cpu", "gpu" or "mixed"; without it, that of the inputs, and of readers the CPU.',
+    "compat": '"dali", "pil", "torchvision" or "opencv": whose numbers; without it, the pipeline\'s.',
     "name": "Name of the call: readers and external inputs are asked for by it.",
     "preserve": "Taken, and without meaning: what nothing reads is left out.",
     "bytes_per_sample_hint": "Taken, and without meaning: memory is measured.",
@@ -90,6 +92,9 @@ def documentation(operator: dict) -> str:
         for name, argument in operator["args"].items():
             lines += _argument(name, argument)
     lines += _ports("Returns:", operator.get("output_ports") or ())
+    for name, preset in (operator.get("presets") or {}).items():
+        said = preset["differs"] or f"refused: {preset['refused']}"
+        lines += ["", *_wrapped(f'compat="{name}": {said}.')]
     if operator.get("devices"):
         lines += ["", f"Devices: {', '.join(operator['devices'])}."]
     return "\n".join(lines)
