@@ -23,12 +23,11 @@ def add(group):
     for sigma in (0.5, 1.0, 2.0, 5.0):
         group.case(f"opencv_auto_{sigma}", f'fn.gaussian_blur(x, sigma={sigma}, compat="opencv")', images,
                    by_cv2(lambda image, s=sigma: cv2.GaussianBlur(image, (0, 0), s)))
-    near = dict(tolerance=1, mean_tolerance=0.001, why="two sums of f32 in place of one over the square")
     large = samples.images([(37, 53), (20, 64), (16, 17)], key=2)
     for window, sigma in ((3, 0.75), (5, 0.0), (9, 2.0), (23, 6.0)):
         group.case(f"torchvision_{window}_{sigma}",
                    f'fn.gaussian_blur(x, window_size={window}, sigma={sigma}, compat="torchvision")', large,
-                   by_torch(lambda t, w=window, s=sigma: F.gaussian_blur(t, [w, w], [s, s] if s else None)), **near)
+                   by_torch(lambda t, w=window, s=sigma: F.gaussian_blur(t, [w, w], [s, s] if s else None)))
     group.case("torchvision_two",
                'fn.gaussian_blur(x, window_size=[3, 7], sigma=[0.75, 2.0], compat="torchvision")', large,
-               by_torch(lambda t: F.gaussian_blur(t, [7, 3], [2.0, 0.75])), **near)
+               by_torch(lambda t: F.gaussian_blur(t, [7, 3], [2.0, 0.75])))

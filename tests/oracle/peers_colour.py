@@ -22,15 +22,13 @@ def add(group):
     greys = samples.images(SIZES, channels=1, key=2)
     pil = {"brightness": ImageEnhance.Brightness, "contrast": ImageEnhance.Contrast, "saturation": ImageEnhance.Color}
     tensor = {"brightness": F.adjust_brightness, "contrast": F.adjust_contrast, "saturation": F.adjust_saturation}
-    mean = dict(tolerance=1, mean_tolerance=0.002, why="torch.mean adds up in f32; exact sums here")
     for operator in ("brightness", "contrast", "saturation"):
         for factor in (0.0, 0.3, 0.75, 1.0, 1.6, 2.5):
             group.case(f"pil_{operator}_{factor}", f'fn.{operator}(x, {operator}={factor}, compat="pil")', images,
                        by_pil(lambda image, o=operator, f=factor: pil[o](image).enhance(f)))
             group.case(f"torchvision_{operator}_{factor}",
                        f'fn.{operator}(x, {operator}={factor}, compat="torchvision")', images,
-                       by_torch(lambda t, o=operator, f=factor: tensor[o](t, f)),
-                       **(mean if operator == "contrast" else {}))
+                       by_torch(lambda t, o=operator, f=factor: tensor[o](t, f)))
     for degrees in (-180.0, -90.0, -18.0, 7.2, 45.0, 180.0):
         group.case(f"pil_hue_{degrees}", f'fn.hue(x, hue={degrees}, compat="pil")', images,
                    by_pil(lambda image, d=degrees: old.adjust_hue(image, d / 360)))
@@ -47,7 +45,7 @@ def add(group):
                'fn.color_twist(x, hue=18.0, saturation=0.5, contrast=1.25, brightness=0.75, compat="torchvision")',
                images,
                by_torch(lambda t: F.adjust_brightness(F.adjust_contrast(F.adjust_saturation(
-                   F.adjust_hue(t, 0.05), 0.5), 1.25), 0.75)), **mean)
+                   F.adjust_hue(t, 0.05), 0.5), 1.25), 0.75)))
     large = [*samples.images([(31, 64), (64, 40), (40, 41)], key=4), *images]
     group.case("pil_equalize", 'fn.equalize(x, compat="pil")', large, by_pil(ImageOps.equalize))
     group.case("torchvision_equalize", 'fn.equalize(x, compat="torchvision")', large, by_torch(F.equalize))

@@ -97,6 +97,7 @@ class PipelineGenerator {
   Call join(const Image& image);
   Call seldom(const Image& image);
   Call seldom_resize(const Image& image);
+  Call seldom_preset(const Image& image);
   Call seldom_warp(const Image& image);
   Call seldom_statistic(const Image& image);
   Call seldom_batch(const Image& image);

@@ -7,7 +7,9 @@ namespace galatea::testing {
 
 PipelineGenerator::Call PipelineGenerator::seldom(const Image& image) {
   if (pixel_functions_ && chance(60)) return seldom_pixel(image);
-  switch (below(9)) {
+  switch (below(10)) {
+    case 9:
+      return seldom_preset(image);
     case 5:
     case 6:
     case 7:
@@ -52,6 +54,46 @@ PipelineGenerator::Call PipelineGenerator::seldom_resize(const Image& image) {
       // So that it shrinks by much: large, then small.
       return {Ordered{"fn.resize(fn.resize({}, size=[{}, {}]), size=[{}, {}])", x, whole(90, 130),
                       whole(140, 180), whole(9, 24), whole(9, 24)}
+                  .text,
+              out};
+  }
+}
+
+/// Other libraries' numbers, of bytes.
+PipelineGenerator::Call PipelineGenerator::seldom_preset(const Image& image) {
+  Image out = image;
+  out.dtype = "UINT8";
+  const std::string x = Ordered{"fn.cast({}, dtype=types.UINT8)", image.name}.text;
+  const std::string preset = pick<std::string>({"pil", "torchvision", "opencv"});
+  const std::string enhancer = pick<std::string>({"pil", "torchvision"});
+  switch (below(6)) {
+    case 0:
+      out.fixed_size = true;
+      return {Ordered{"fn.resize({}, size={}, interp_type=types.{}, compat=\"{}\")", x, extents(),
+                      pick<std::string>({"INTERP_NN", "INTERP_LINEAR", "INTERP_CUBIC"}), preset}
+                  .text,
+              out};
+    case 1:
+      out.fixed_size = true;
+      return {Ordered{"fn.resize({}, size={}, interp_type=types.{}, compat=\"pil\")", x, extents(),
+                      pick<std::string>({"INTERP_BOX", "INTERP_HAMMING", "INTERP_LANCZOS3"})}
+                  .text,
+              out};
+    case 2:
+      return {Ordered{"fn.brightness_contrast({}, brightness={}, contrast={}, compat=\"{}\")", x,
+                      scalar(0, 2), scalar(0, 2), enhancer}
+                  .text,
+              out};
+    case 3:
+      return {Ordered{"fn.gaussian_blur({}, sigma={}, compat=\"{}\")", x, scalar(0.4, 3),
+                      pick<std::string>({"pil", "opencv"})}
+                  .text,
+              out};
+    case 4:
+      return {Ordered{"fn.equalize({}, compat=\"{}\")", x, preset}.text, out};
+    default:
+      return {Ordered{"fn.rotate({}, angle={}, keep_size=True, interp_type=types.{}, compat=\"{}\")", x,
+                      scalar(-180, 180), pick<std::string>({"INTERP_NN", "INTERP_LINEAR"}), preset}
                   .text,
               out};
   }

@@ -2,6 +2,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -355,6 +356,28 @@ TEST_F(CommandLine, ViewDrawsASheet) {
             10 + 2 * 218 + 106);
   o = run({"view", hello(), "-o", (folder_ / "none/sheet.png").string()});
   EXPECT_EQ(o.status, 1);
+}
+
+TEST_F(CommandLine, ExplainNamesWhatAPresetChanges) {
+  const std::string text =
+      "from galatea import fn, pipeline_def\n\n\n@pipeline_def(batch_size=2, compat=\"torchvision\")\ndef p():\n"
+      "    data, label = fn.readers.file(file_root=\"x\")\n    image = fn.decoders.image(data)\n"
+      "    image = fn.resize(image, size=[9, 9], compat=\"pil\")\n    image = fn.equalize(image, compat=\"dali\")\n"
+      "    return fn.flip(image), label\n";
+  const auto path = folder_ / "preset.dali-dsl";
+  std::ofstream(path) << text;
+  const Outcome o = run({"explain", path.string()});
+  EXPECT_EQ(o.status, 0) << o.err;
+  const size_t begin = o.out.find("\npresets\n");
+  ASSERT_NE(begin, std::string::npos) << o.out;
+  const std::string section = o.out.substr(begin);
+  EXPECT_TRUE(contains(section, "fn.decoders.image (")) << section;
+  EXPECT_TRUE(contains(section, "torchvision's numbers")) << section;
+  EXPECT_TRUE(contains(section, "Pillow's numbers")) << section;
+  EXPECT_TRUE(contains(section, "EXIF orientation is not applied")) << section;
+  EXPECT_FALSE(contains(section, "fn.equalize")) << section;
+  EXPECT_FALSE(contains(section, "fn.flip")) << section;
+  EXPECT_FALSE(contains(run({"explain", hello()}).out, "\npresets\n"));
 }
 
 TEST_F(CommandLine, ExplainShowsEveryLevel) {
