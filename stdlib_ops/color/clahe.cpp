@@ -323,6 +323,7 @@ Operator make_clahe() {
   op.devices = {"cpu", "gpu"};
   op.output_extents = OutputExtents::kLikeFirstInput;
   op.example = image_example("fn.clahe(image, tiles_x=8, tiles_y=8, clip_limit=2.0), label");
+  op.places = op::Places::kKept;
   op.type_rule = clahe_types;
   op.define = [](RecipeBuilder& b) { Clahe(b).define(); };
   return op;

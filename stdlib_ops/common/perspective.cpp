@@ -8,16 +8,27 @@ constexpr double kMostElement = 1e30;  // products with indices stay finite in f
 
 }  // namespace
 
-ProjectiveMap of_centres(const ProjectiveMap& m) {
-  const Expr half = f64(0.5);
+namespace {
+
+/// The same map of places that count from `by` further along both axes.
+ProjectiveMap counted_from(const Expr& by, const ProjectiveMap& m) {
   ProjectiveMap out = m;
-  for (size_t r = 0; r < 9; r += 3) out[r + 2] = m[r + 2] + half * (m[r] + m[r + 1]);
+  for (size_t r = 0; r < 9; r += 3) out[r + 2] = m[r + 2] + by * (m[r] + m[r + 1]);
   for (size_t c = 0; c < 3; ++c) {
-    const Expr shift = half * out[6 + c];
+    const Expr shift = by * out[6 + c];
     out[c] = out[c] - shift;
     out[3 + c] = out[3 + c] - shift;
   }
   return out;
+}
+
+}  // namespace
+
+ProjectiveMap of_centres(const ProjectiveMap& m) { return counted_from(f64(0.5), m); }
+ProjectiveMap of_corners(const ProjectiveMap& m) { return counted_from(f64(-0.5), m); }
+
+void output_places(RecipeBuilder& b, const ProjectiveMap& map) {
+  b.output_scalars(0, std::vector<Expr>(map.begin(), map.end()));
 }
 
 ProjectiveMap adjugate(const ProjectiveMap& m) {

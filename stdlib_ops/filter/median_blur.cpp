@@ -169,6 +169,7 @@ Operator make_median_blur() {
   op.devices = {"cpu", "gpu"};
   op.output_extents = OutputExtents::kLikeFirstInput;
   op.example = image_example("fn.median_blur(image, window_size=[3, 5]), label");
+  op.places = op::Places::kKept;
   op.type_rule = median_types;
   op.define = [](RecipeBuilder& b) { MedianBlur(b).define(); };
   return op;

@@ -216,6 +216,7 @@ Operator make_morphology(const std::string& name, bool dilates) {
   op.devices = {"cpu", "gpu"};
   op.output_extents = OutputExtents::kLikeFirstInput;
   op.example = image_example(fmt::format("fn.{}(image, mask_size=[5, 3]), label", name));
+  op.places = op::Places::kKept;
   op.type_rule = morphology_types;
   op.define = [dilates](RecipeBuilder& b) { Morphology(b, dilates).define(); };
   return op;

@@ -119,6 +119,7 @@ Operator make_galatea_cutout() {
   op.devices = {"cpu", "gpu"};
   op.output_extents = OutputExtents::kLikeFirstInput;
   op.example = image_example("fn.galatea.cutout(image, size=24, holes=2, fill_value=128), label");
+  op.places = op::Places::kKept;
   op.type_rule = cutout_types;
   op.define = define_cutout;
   return op;

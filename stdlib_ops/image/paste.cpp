@@ -3,6 +3,7 @@
 // Comes in: an image. Goes out: a canvas of fill_value with the image on it.
 #include <cmath>
 
+#include "stdlib_ops/common/places.h"
 #include "stdlib_ops/common/prelude.h"
 #include "stdlib_ops/operators.h"
 
@@ -66,16 +67,30 @@ CanvasSide canvas_side(RecipeBuilder& b, const Expr& ratio, const char* place, c
   return {extent, to_i64(at * to_f32(extent - own))};
 }
 
-void define_paste(RecipeBuilder& b) {
+struct Canvas {
+  CanvasSide rows, columns;
+};
+
+Canvas canvas_of(RecipeBuilder& b) {
   const ImageAxes at = image_axes(b.input_layout(0));
-  const auto h = static_cast<size_t>(at.h), w = static_cast<size_t>(at.w), c = static_cast<size_t>(at.c);
-  const DType type = b.input_type(0).dtype;
   const Expr ratio = b.arg("ratio", DType::kF32), least = b.arg("min_canvas_size", DType::kF32);
   b.check((ratio >= f32(1)) & (ratio <= f32(kMostCanvas)), "ratio is {}", {ratio}, kRatioHelp, "ratio");
   b.check((least >= f32(0)) & (least <= f32(kMostCanvas)), "min_canvas_size is {}", {least}, kCanvasHelp,
           "min_canvas_size");
-  const CanvasSide rows = canvas_side(b, ratio, "paste_y", least, at.h);
-  const CanvasSide columns = canvas_side(b, ratio, "paste_x", least, at.w);
+  return {.rows = canvas_side(b, ratio, "paste_y", least, at.h),
+          .columns = canvas_side(b, ratio, "paste_x", least, at.w)};
+}
+
+void define_paste_places(RecipeBuilder& b) {
+  const Canvas canvas = canvas_of(b);
+  output_places(b, {f64(1), to_f64(canvas.columns.start)}, {f64(1), to_f64(canvas.rows.start)});
+}
+
+void define_paste(RecipeBuilder& b) {
+  const ImageAxes at = image_axes(b.input_layout(0));
+  const auto h = static_cast<size_t>(at.h), w = static_cast<size_t>(at.w), c = static_cast<size_t>(at.c);
+  const DType type = b.input_type(0).dtype;
+  const auto [rows, columns] = canvas_of(b);
   const Expr channels = b.extent(0, at.c);
   if (b.given("n_channels"))
     b.check(equal(channels, i64(b.integer("n_channels"))), "the image has {} channels, not n_channels",
@@ -153,6 +168,7 @@ Operator make_paste() {
       "label");
   op.type_rule = paste_types;
   op.define = define_paste;
+  moves_places(op, define_paste_places);
   return op;
 }
 

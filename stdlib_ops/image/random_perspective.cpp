@@ -4,7 +4,7 @@
 #include <array>
 
 #include "stdlib_ops/common/perspective.h"
-#include "stdlib_ops/common/warp.h"
+#include "stdlib_ops/common/places.h"
 #include "stdlib_ops/operators.h"
 
 namespace galatea::ops {
@@ -64,7 +64,8 @@ std::array<Corner, 4> moved_corners(RecipeBuilder& b, const Expr& scale, const E
            {inwards(7, width), bottom - inwards(8, height)}}};
 }
 
-void define_random_perspective(RecipeBuilder& b) {
+/// From corners of pixels of the output to those of the image.
+ProjectiveMap drawn_map(RecipeBuilder& b) {
   const ImageAxes at = image_axes(b.input_layout(0));
   const Expr height = b.extent(0, at.h), width = b.extent(0, at.w);
   const Expr scale = to_f64(b.arg("distortion_scale", DType::kF32)), p = b.arg("p", DType::kF32);
@@ -81,12 +82,17 @@ void define_random_perspective(RecipeBuilder& b) {
   const Expr size = absolute(map[6]) * to_f64(width) + absolute(map[7]) * to_f64(height) + absolute(map[8]);
   const Expr moves = (b.random_unit(i64(0)) < p) & (width > i64(1)) & (height > i64(1)) & (size > f64(0));
   for (size_t k = 0; k < 9; ++k) map[k] = select(moves, map[k] / size, f64(k % 4 == 0 ? 1 : 0));
+  return map;
+}
+
+void define_random_perspective(RecipeBuilder& b) {
+  const ImageAxes at = image_axes(b.input_layout(0));
   const Lookup lookup{.b = b,
                       .at = at,
                       .filter = static_cast<Filter>(b.integer("interp_type")),
                       .outside = Outside::kFill,
                       .fill = fill_or_zero(b, at)};
-  output_perspective(b, of_centres(map), height, width, lookup);
+  output_perspective(b, of_centres(drawn_map(b)), b.extent(0, at.h), b.extent(0, at.w), lookup);
 }
 
 }  // namespace
@@ -134,6 +140,7 @@ Operator make_galatea_random_perspective() {
       image_example("fn.galatea.random_perspective(image, distortion_scale=0.3, fill_value=128), label");
   op.type_rule = random_perspective_types;
   op.define = define_random_perspective;
+  moves_places(op, [](RecipeBuilder& b) { output_places(b, adjugate(drawn_map(b))); });
   return op;
 }
 

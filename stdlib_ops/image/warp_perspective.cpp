@@ -7,6 +7,7 @@
 
 #include "stdlib_ops/common/matrix.h"
 #include "stdlib_ops/common/perspective.h"
+#include "stdlib_ops/common/places.h"
 #include "stdlib_ops/common/warp.h"
 #include "stdlib_ops/operators.h"
 
@@ -45,18 +46,34 @@ Types warp_perspective_types(const TypeContext& ctx) {
   return std::vector{out};
 }
 
-void define_warp_perspective(RecipeBuilder& b) {
-  const ImageAxes at = image_axes(b.input_layout(0));
+ProjectiveMap given_map(RecipeBuilder& b) {
   const std::vector<Expr> elements = given_matrix(b, 3, 3);
   ProjectiveMap map;
   std::ranges::copy(elements, map.begin());
-  if (!b.flag("inverse_map")) {
-    const Expr det = determinant(map);
-    b.check(not_equal(det, f64(0)), "the matrix has no inverse, and inverse_map=False asks for it", {},
-            "no row may be a sum of multiples of the others", b.given("matrix") ? "matrix" : "");
-    map = adjugate(map);
-    for (Expr& element : map) element = element / det;
-  }
+  return map;
+}
+
+ProjectiveMap inverse_or_fail(RecipeBuilder& b, const ProjectiveMap& map, const char* complaint) {
+  const Expr det = determinant(map);
+  b.check(not_equal(det, f64(0)), complaint, {}, "no row may be a sum of multiples of the others",
+          b.given("matrix") ? "matrix" : "");
+  ProjectiveMap inverse = adjugate(map);
+  for (Expr& element : inverse) element = element / det;
+  return inverse;
+}
+
+void define_warp_perspective_places(RecipeBuilder& b) {
+  ProjectiveMap map = given_map(b);
+  if (b.flag("inverse_map"))
+    map = inverse_or_fail(b, map, "the matrix has no inverse: boxes and points cannot follow it");
+  output_places(b, b.text("pixel_origin") == "corner" ? map : of_corners(map));
+}
+
+void define_warp_perspective(RecipeBuilder& b) {
+  const ImageAxes at = image_axes(b.input_layout(0));
+  ProjectiveMap map = given_map(b);
+  if (!b.flag("inverse_map"))
+    map = inverse_or_fail(b, map, "the matrix has no inverse, and inverse_map=False asks for it");
   std::array<Expr, 2> size = {b.extent(0, at.h), b.extent(0, at.w)};
   if (b.given("size")) {
     const std::vector<Expr> given = list_arg(b, "size", 2, DType::kF32);
@@ -141,6 +158,7 @@ Operator make_experimental_warp_perspective() {
       "label");
   op.type_rule = warp_perspective_types;
   op.define = define_warp_perspective;
+  moves_places(op, define_warp_perspective_places);
   return op;
 }
 

@@ -128,6 +128,7 @@ Operator make_noise_shot() {
   op.devices = {"cpu", "gpu"};
   op.output_extents = OutputExtents::kLikeFirstInput;
   op.example = image_example("fn.noise.shot(image, factor=fn.random.uniform(range=[1, 20])), label");
+  op.places = op::Places::kKept;
   op.type_rule = [](const TypeContext& ctx) -> Types {
     if (!ctx.is_per_sample("factor") && !(ctx.number("factor") >= 0 && std::isfinite(ctx.number("factor"))))
       return ctx.error(
