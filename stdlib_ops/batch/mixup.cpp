@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 
+#include "compiler/op/lifting.h"
 #include "compiler/op/schema.h"
 #include "stdlib_ops/common/prelude.h"
 #include "stdlib_ops/operators.h"
@@ -54,7 +55,7 @@ Result<ir::Type> mixed_label(const TypeContext& ctx, const ir::Type& label) {
   return out;
 }
 
-Types mixed_types(const TypeContext& ctx, int label) {
+Types mixed_types(const TypeContext& ctx, Mixing mixing, int label) {
   if (given_static(ctx, "alpha") && !(ctx.number("alpha") > 0 && std::isfinite(ctx.number("alpha"))))
     return ctx.error(
         fmt::format("{}: alpha must be positive and finite, got {}", ctx.op().name, ctx.number("alpha")), {},
@@ -67,6 +68,10 @@ Types mixed_types(const TypeContext& ctx, int label) {
                                    types_name(data.dtype)),
                        "convert the result with fn.cast", "dtype");
   }
+  if (mixing == Mixing::kPaste && !(data.layout.contains('H') && data.layout.contains('W')))
+    return ctx.error(
+        fmt::format("{}: the input has no axes H and W; it is {}", ctx.op().name, describe(data)),
+        "name the axes: fn.reshape(x, layout=\"HWC\")");
   std::vector<ir::Type> types{data};
   if (ctx.num_inputs() > label) {
     GALATEA_ASSIGN(const ir::Type mixed, mixed_label(ctx, ctx.input(label)));
@@ -100,7 +105,7 @@ class Mixer {
   }
 
   void paste() {
-    const ImageAxes image = image_axes(b_.input_layout(0));
+    const ImageAxes image = image_axes(b_.input_type(0).layout);
     const Expr half = f32(0.5) * kernel::unary(ScalarOp::kSqrt, f32(1) - ratio_);
     std::array<Range, 2> box;
     const std::array<int, 2> dims{image.h, image.w};
@@ -163,12 +168,16 @@ class Mixer {
 Result<std::optional<ir::NodeId>> expand_mixing(const op::Expansion& expansion, const char* mixer) {
   GALATEA_ASSIGN(const ir::ValueId place,
                  expansion.add("batch_permutation", {}, {{"no_fixed_points", ir::Attr(true), {}}}));
+  const op::GraphBuilder::NodeSpec& call = expansion.call;
   std::vector<ir::ValueId> inputs;
-  for (const ir::ValueId own : expansion.call.inputs) {
+  for (int k = 0; k < op::num_own_inputs(call.inputs, call.args); ++k) {
+    const ir::ValueId own = call.inputs[static_cast<size_t>(k)];
     GALATEA_ASSIGN(const ir::ValueId other, expansion.add("permute_batch", {own}, {{"indices", place, {}}}));
     inputs.insert(inputs.end(), {own, other});
   }
-  GALATEA_ASSIGN(const ir::ValueId result, expansion.add(mixer, std::move(inputs), expansion.call.args));
+  std::vector<ir::Arg> args = call.args;
+  std::erase_if(args, [](const ir::Arg& arg) { return arg.name == op::kPerFrameArg; });  // said anew
+  GALATEA_ASSIGN(const ir::ValueId result, expansion.add(mixer, std::move(inputs), std::move(args)));
   return expansion.builder.graph().value(result).node;
 }
 
@@ -178,7 +187,7 @@ const std::vector<DType> kNumbers = {DType::kU8,  DType::kU16, DType::kU32, DTyp
 Port data_port(Mixing mixing) {
   if (mixing == Mixing::kBlend)
     return {.name = "data", .documentation = "an image or any other tensor", .dtypes = kNumbers};
-  return {.name = "image", .documentation = "image", .layouts = {"HWC", "CHW", "HW"}};
+  return {.name = "image", .documentation = "an image, a sequence or a volume, with axes named H and W"};
 }
 
 Port label_port() {
@@ -214,7 +223,7 @@ Operator make_call(Mixing mixing, std::string name, const char* mixer) {
   op.min_inputs = 1;
   op.max_inputs = 2;
   op.sees_batch = [](const ir::Node&) { return true; };
-  op.type_rule = [](const TypeContext& ctx) { return mixed_types(ctx, 1); };
+  op.type_rule = [mixing](const TypeContext& ctx) { return mixed_types(ctx, mixing, 1); };
   op.expand = [mixer](const op::Expansion& expansion) { return expand_mixing(expansion, mixer); };
   return op;
 }
@@ -227,7 +236,7 @@ Operator make_mixer(Mixing mixing, std::string name) {
   op.min_inputs = 2;
   op.max_inputs = 4;
   op.internal = true;
-  op.type_rule = [](const TypeContext& ctx) { return mixed_types(ctx, 2); };
+  op.type_rule = [mixing](const TypeContext& ctx) { return mixed_types(ctx, mixing, 2); };
   return op;
 }
 
@@ -261,7 +270,8 @@ Operator make_cutmix() {
       "With r of the distribution Beta(alpha, alpha) and a centre that is uniform over the pixels (cy, cx), the "
       "box from max(c - h, 0) to min(c + h, n) with h = trunc(n sqrt(1 - r) / 2) along each axis of n pixels "
       "shows the other image (Yun et al., \"CutMix\", 2019; torchvision's rule). The label's share of the other "
-      "is the box's share of the pixels. The other image is the next one of a random cycle through the batch. "
+      "is the box's share of the pixels; all frames of a sequence have one box. The other image is the next one "
+      "of a random cycle through the batch. "
       "With a label there is a second output: FLOAT weights of the classes. All images of the batch must have "
       "equal extents. See docs/batches.md.";
   op.example = image_example("fn.cutmix(fn.resize(image, size=[32, 32]), label, num_classes=10)");

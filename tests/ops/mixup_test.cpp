@@ -121,14 +121,26 @@ TEST(Cutmix, PastesABoxWhoseShareTheLabelHas) {
   }
 }
 
-TEST(Cutmix, OneBoxForAllFrames) {
+TEST(Cutmix, OneBoxAndOneLabelForAllFrames) {
   const Pair pair = shares({3, 8, 9, 1}, "FHWC");
-  const Tensor out = OpRun("cutmix.paste").input(pair.own).input(pair.other).key(3).result();
+  const OpRun::Outcome out = OpRun("cutmix.paste")
+                                 .input(pair.own)
+                                 .input(pair.other)
+                                 .fixed(scalar(DType::kI32, 0))
+                                 .fixed(scalar(DType::kI32, 1))
+                                 .arg("num_classes", int64_t{2})
+                                 .key(3)
+                                 .run();
+  ASSERT_TRUE(out.ok()) << out.error << out.failed_check;
+  const Tensor& made = out.outputs[0];
+  double own = 0;
   for (size_t n = 0; n < 72; ++n) {
-    EXPECT_EQ(out[n], out[n + 72]);
-    EXPECT_EQ(out[n], out[n + 144]);
+    own += made[n] / 72;
+    EXPECT_EQ(made[n], made[n + 72]);
+    EXPECT_EQ(made[n], made[n + 144]);
   }
-  EXPECT_NE(out.numbers(), pair.own.numbers());
+  EXPECT_LT(own, 1);
+  expect_near(out.outputs[1], {own, 1 - own}, 1e-6);
 }
 
 TEST(Mixup, SaysWhatIsWrong) {
@@ -140,6 +152,8 @@ TEST(Mixup, SaysWhatIsWrong) {
       says(OpRun("cutmix").input(in).fixed(scalar(DType::kF32, 7)).failure(), "a weight for each class"));
   EXPECT_TRUE(says(OpRun("cutmix").input(in).fixed(tensor(DType::kI32, {2}, {0, 1})).failure(), "one class"));
   EXPECT_TRUE(says(OpRun("mixup").input(in).arg("dtype", DType::kI16).failure(), "neither"));
+  EXPECT_TRUE(
+      says(OpRun("cutmix").input(random_tensor(DType::kU8, {4, 5}, {}, 1)).failure(), "no axes H and W"));
   const auto blend = [&] { return OpRun("mixup.blend").input(in); };
   EXPECT_TRUE(says(blend().input(random_tensor(DType::kU8, {4, 6, 3}, "HWC", 1)).failure(),
                    "an extent is 5 here and 6"));
