@@ -210,7 +210,8 @@ Result<CompiledKernel> compile_for_host(const TextKernel& kernel, const SourceMa
 
 Result<DeviceLaunchCode> compile_for_device(const TextKernel& kernel, DeviceCompiler& compiler,
                                             const SourceMap& sources) {
-  auto code = compiler.compile_text(emit_text_kernel(kernel), kernel.function + ".cu");
+  // A name that no file of the user's has: lines of ours are not his.
+  auto code = compiler.compile_text(emit_text_kernel(kernel), "around " + kernel.function);
   if (!code) return std::unexpected(of_user(kernel, std::move(code.error()), sources));
   return code;
 }
