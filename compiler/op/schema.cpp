@@ -420,6 +420,7 @@ std::string display_name(const Operator& op) {
   // What follows a picture fails for what the picture's own operator was given.
   if (const auto base = op.name.rfind(kPlacesSuffix); base != std::string::npos)
     return "fn." + op.name.substr(0, base);
+  if (op.name == "cuda_kernel") return "galatea.cuda_kernel";
   return op.name.rfind("math.", 0) == 0 ? op.name : "the operator " + op.name;
 }
 

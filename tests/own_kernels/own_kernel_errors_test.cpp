@@ -201,15 +201,18 @@ TEST(OwnKernelErrors, AsNvrtcWordsThem) {
       "  detected during instantiation of \"T &f()\" at line 1 of warp.cu\n\nk.cu(7): error: no function\n"
       "3 errors detected in the compilation of \"k.cu\".\n",
       sources);
-  ASSERT_EQ(error.diagnostics.size(), 4u);
+  ASSERT_EQ(error.diagnostics.size(), 3u);
   EXPECT_EQ(error.kind, ErrorKind::kUser);
   EXPECT_EQ(sources.describe(error.diagnostics[0].span), "warp.cu:2:3");
   EXPECT_EQ(error.diagnostics[0].message,
             "the kernel `warp` does not compile: identifier \"two\" is undefined");
   EXPECT_EQ(sources.describe(error.diagnostics[1].span), "warp.cu:3:1");
   EXPECT_EQ(sources.describe(error.diagnostics[2].span), "warp.cu:1:1");
-  EXPECT_FALSE(error.diagnostics[3].span.valid());
-  EXPECT_EQ(error.diagnostics[3].message, "the kernel `warp` does not compile: k.cu: no function");
+  const Error of_call = codegen::error_of_text(kernel, "around warp(7): error: no function\n", sources);
+  ASSERT_EQ(of_call.diagnostics.size(), 1u);
+  EXPECT_FALSE(of_call.diagnostics[0].span.valid());
+  EXPECT_EQ(of_call.diagnostics[0].message,
+            "the kernel `warp` does not compile: in the call of it: no function");
 }
 
 }  // namespace

@@ -237,13 +237,17 @@ Error error_of_text(const TextKernel& kernel, const std::string& log, const Sour
     }
   }
   if (complaints.empty()) complaints.push_back({kernel.file, log, kernel.line, 0});
+  // What stands around the text is right unless the text is wrong.
+  const auto is_of_user = [&](const Complaint& complaint) { return complaint.file == kernel.file; };
+  if (std::ranges::any_of(complaints, is_of_user))
+    std::erase_if(complaints, [&](const Complaint& complaint) { return !is_of_user(complaint); });
   Error out;
   for (const Complaint& complaint : complaints) {
-    const bool is_own = complaint.file == kernel.file;
-    const Span span = is_own ? span_of(sources, complaint, complaint.line == kernel.line) : Span{};
-    const std::string where = span.valid() ? ""
-                              : is_own     ? fmt::format("{}:{}: ", complaint.file, complaint.line)
-                                           : fmt::format("{}: ", complaint.file);
+    const Span span =
+        is_of_user(complaint) ? span_of(sources, complaint, complaint.line == kernel.line) : Span{};
+    const std::string where = span.valid()            ? ""
+                              : is_of_user(complaint) ? fmt::format("{}:{}: ", complaint.file, complaint.line)
+                                                      : "in the call of it: ";
     out.diagnostics.push_back(
         compiler::diagnostic(Message::kTextRefused, span, kernel.function, where + complaint.text));
     // What to do is said once.

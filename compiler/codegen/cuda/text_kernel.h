@@ -33,7 +33,8 @@ Result<DeviceLaunchCode> compile_for_device(const op::TextKernel& kernel, Device
                                             const SourceMap& sources);
 
 /// What a compiler has said, "FILE:LINE:COLUMN: error: TEXT" or "FILE(LINE): error: TEXT", as an error of the
-/// user's. Lines of other files are of the call, and are said without a place.
+/// user's. Lines of other files are of the call: they are said, without a place, where nothing else
+/// is.
 Error error_of_text(const op::TextKernel& kernel, const std::string& log, const SourceMap& sources);
 
 }  // namespace galatea::codegen
