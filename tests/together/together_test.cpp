@@ -162,6 +162,7 @@ const std::vector<std::string> kSharp = {
     "t = fn.slice(t, start=[4], shape=[30], axes=[2])",
     "t = fn.pad(t, axis_names=\"HW\", shape=[50, 70], fill_value=3)",
     "t = fn.rotate(t, angle=90.0)",
+    "t = fn.paste(t, ratio=1.5, paste_x=0.2, paste_y=0.7, fill_value=9)",
     "t = fn.warp_affine(t, matrix=[1.25, 0.0, -6.0, 0.0, 0.8, 3.5], fill_value=5)",
     "t = fn.warp_affine(t, matrix=[0.75, 0.0, 6.0, 0.0, 0.9, -3.5], inverse_map=False, size=[50, 50], fill_value=5)",
 };
@@ -169,6 +170,11 @@ const std::vector<std::string> kTurned = {
     "t = fn.rotate(t, angle=fn.random.uniform(range=[-60.0, 60.0]), fill_value=77)",
     "t = fn.rotate(t, angle=fn.random.uniform(range=[-60.0, 60.0]), keep_size=True, fill_value=77)",
     "t = fn.warp_affine(t, fn.transforms.shear(angles=[10.0, -7.0]), inverse_map=False, fill_value=1)",
+    "t = fn.experimental.warp_perspective(t, matrix=[[1.1, 0.1, -3.0], [0.0, 0.9, 2.0], [0.001, 0.002, 1.0]],"
+    " fill_value=1, pixel_origin=\"center\")",
+    "t = fn.experimental.warp_perspective(t, matrix=[[1.1, 0.1, -3.0], [0.0, 0.9, 2.0], [0.001, 0.002, 1.0]],"
+    " fill_value=1, inverse_map=False)",
+    "t = fn.galatea.random_perspective(t, distortion_scale=0.4, p=1.0, fill_value=1)",
 };
 
 TEST(Together, BoxesHoldWhatTheMaskShows) {
