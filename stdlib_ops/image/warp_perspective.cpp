@@ -8,7 +8,6 @@
 #include "stdlib_ops/common/matrix.h"
 #include "stdlib_ops/common/perspective.h"
 #include "stdlib_ops/common/places.h"
-#include "stdlib_ops/common/places.h"
 #include "stdlib_ops/common/warp.h"
 #include "stdlib_ops/operators.h"
 

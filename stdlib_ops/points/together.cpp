@@ -2,6 +2,12 @@
 #include "stdlib_ops/points/together.h"
 
 namespace galatea::ops {
+namespace {
+
+/// Pixels from the picture's corner: further out no picture has places.
+constexpr double kFarthest = 1e9;
+
+}  // namespace
 
 Corners box_of(RecipeBuilder& b, int input, const Expr& n) {
   const auto number = [&](int64_t k) { return to_f64(b.load(input, {n, i64(k)})); };
@@ -10,7 +16,10 @@ Corners box_of(RecipeBuilder& b, int input, const Expr& n) {
 
 Place moved(const Expr& x, const Expr& y, const std::array<Expr, 9>& m) {
   const Expr w = m[6] * x + m[7] * y + m[8];
-  return {(m[0] * x + m[1] * y + m[2]) / w, (m[3] * x + m[4] * y + m[5]) / w, w > f64(0)};
+  const Expr to_x = (m[0] * x + m[1] * y + m[2]) / w, to_y = (m[3] * x + m[4] * y + m[5]) / w;
+  // Also false of what is no number.
+  const Expr is_near = (absolute(to_x) <= f64(kFarthest)) & (absolute(to_y) <= f64(kFarthest));
+  return {to_x, to_y, (w > f64(0)) & is_near};
 }
 
 Corners moved(const Corners& box, const std::array<Expr, 9>& map) {

@@ -16,7 +16,7 @@ inline constexpr int kBoxNumbers = 4;
 /// A box, or where its corners went.
 struct Corners {
   Expr x0, y0, x1, y1;
-  Expr is_real = truth(true);  ///< no corner went through the horizon of a perspective
+  Expr is_real = truth(true);  ///< no corner went behind a horizon, or nowhere
 };
 
 /// Row `n` of boxes that are an input.

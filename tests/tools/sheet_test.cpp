@@ -2,6 +2,7 @@
 #include "tools/contact_sheet.h"
 
 #include <algorithm>
+#include <limits>
 #include <set>
 
 #include <gtest/gtest.h>
@@ -34,6 +35,39 @@ TEST(Fit, AveragesWhenShrinkingAndRepeatsWhenEnlarging) {
   Pixels flat = fit({1000, 1, 1, std::vector<uint8_t>(1000, 7)}, 10);
   EXPECT_EQ(flat.width, 10);
   EXPECT_EQ(flat.height, 1);
+}
+
+/// A box from the middle to the lower right corner of a black picture, which is enlarged to 40 x 40; its outline
+/// is two pixels, a point is three with a rim. What lies outside, or is no number, is not drawn.
+TEST(ContactSheet, MarksLieOnPictures) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const auto colored = [](std::vector<SheetMark> marks) {
+    ContactSheet sheet;
+    sheet.column_labels = {"image"};
+    SheetCell cell;
+    cell.picture = Pixels{2, 2, 3, std::vector<uint8_t>(12, 0)};
+    cell.marks = std::move(marks);
+    sheet.rows = {{cell}};
+    const Pixels drawn = draw(sheet, 40);
+    std::set<std::pair<int, int>> places;  // x, y
+    for (int i = 0; i < drawn.width * drawn.height; ++i) {
+      const uint8_t* p = &drawn.bytes[static_cast<size_t>(i) * 3];
+      // The only saturated colours are those of marks.
+      if (std::max({p[0], p[1], p[2]}) - std::min({p[0], p[1], p[2]}) > 100)
+        places.emplace(i % drawn.width, i / drawn.width);
+    }
+    return places;
+  };
+  const auto box = colored({{.x0 = 0.5, .y0 = 0.5, .x1 = 1, .y1 = 1}});
+  EXPECT_EQ(box.size(), 20U * 20 - 16 * 16);
+  EXPECT_EQ(box.rbegin()->first - box.begin()->first, 19);
+  const auto left_half = colored({{.x0 = 0, .y0 = 0, .x1 = 0.5, .y1 = 1}});
+  EXPECT_EQ(left_half.rbegin()->first, box.begin()->first - 1);
+  EXPECT_EQ(colored({{.x0 = -3, .y0 = -3, .x1 = 9, .y1 = 9}}).size(), 40U * 40 - 36 * 36);
+  EXPECT_EQ(colored({{.x0 = 0.5, .y0 = 0.5, .is_point = true}}).size(), 9U);
+  EXPECT_TRUE(colored({{.x0 = 1.5, .y0 = 0.5, .is_point = true}}).empty());
+  EXPECT_TRUE(colored({{.x0 = nan, .y0 = 0, .x1 = 1, .y1 = 1}}).empty());
+  EXPECT_GT(colored({{.x0 = 0.5, .y0 = 0.5, .x1 = 1, .y1 = 1, .name = "7"}}).size(), box.size());
 }
 
 TEST(ContactSheet, PicturesStandInTheirCells) {
