@@ -55,6 +55,8 @@ TEST_F(CommandLine, WrongUsageIsStatusTwoWithAHint) {
                                              {"run", "x", "--trace", ""},
                                              {"view", "x", "-o", ""},
                                              {"view", "x", "-o", "s.gif"},
+                                             {"view", "x", "-o", "s.png", "--boxes", "boxes"},
+                                             {"view", "x", "-o", "s.png", "--box-format", "ltrb"},
                                              {"policy", "view", "x", "-o", "s.jpeg"},
                                              {"view", "x"}}) {
     o = run(bad);
