@@ -3,6 +3,8 @@
 // Comes in: any tensor. Goes out: a view whose dimension i is the input's dimension perm[i].
 #include <algorithm>
 
+#include "compiler/ir/attr.h"
+#include "compiler/op/arguments.h"
 #include "stdlib_ops/common/prelude.h"
 #include "stdlib_ops/operators.h"
 
@@ -47,6 +49,13 @@ Types transpose_types(const TypeContext& ctx) {
   return std::vector{out};
 }
 
+/// A picture stays where it is while its axes take their names along.
+op::Places transpose_places(const ir::Node& node) {
+  const op::Arguments args(*node.op, node.args);
+  const bool is_named_so = ir::attr_flag(args.attr("transpose_layout")) && !args.given("output_layout");
+  return is_named_so ? op::Places::kKept : op::Places::kUnknown;
+}
+
 }  // namespace
 
 Operator make_transpose() {
@@ -70,7 +79,7 @@ Operator make_transpose() {
   op.devices = {"cpu", "gpu"};
   op.example = image_example("fn.transpose(image, perm=[2, 0, 1]), label");
   op.type_rule = transpose_types;
-  op.places = op::Places::kKept;
+  op.places_of = transpose_places;
   op.define = [](RecipeBuilder& b) {
     const auto ndim = static_cast<size_t>(b.input_type(0).ndim);
     const auto perm =
