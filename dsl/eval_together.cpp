@@ -5,12 +5,17 @@
 // what the operator declares of places (op::Places) says what becomes of the rest. Nothing is drawn twice: the
 // map of places and the mask come from nodes with the arguments and the key of the picture's.
 #include <algorithm>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "compiler/ir/attr.h"
 #include "compiler/op/places.h"
 #include "compiler/op/schema.h"
+#include "dsl/array.h"
 #include "dsl/evaluator.h"
 #include "dsl/suggest.h"
 

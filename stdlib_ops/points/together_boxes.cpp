@@ -6,7 +6,6 @@
 // Two things are carried along, because neither tells the other: `map`, from the first picture to the current
 // one, and `visible`, a box around what no picture on the way has cut off. A box is then the box around its
 // own four corners under `map`, within `visible`. Its share is its area by that of the former.
-#include "compiler/op/places.h"
 #include "stdlib_ops/operators.h"
 #include "stdlib_ops/points/together.h"
 
