@@ -7,7 +7,7 @@ namespace galatea::testing {
 
 PipelineGenerator::Call PipelineGenerator::seldom(const Image& image) {
   if (pixel_functions_ && chance(60)) return seldom_pixel(image);
-  switch (below(10)) {
+  switch (below(11)) {
     case 9:
       return seldom_preset(image);
     case 5:
@@ -21,6 +21,7 @@ PipelineGenerator::Call PipelineGenerator::seldom(const Image& image) {
     case 1:
       return seldom_warp(image);
     case 2:
+    case 10:
       return seldom_statistic(image);
     case 3:
       return seldom_batch(image);
