@@ -73,8 +73,9 @@ std::string page_of(const op::Operator& op) {
     text += fmt::format("  {}, {}{}\n", output.name, to_text(output), output.optional ? ", optional" : "");
     text += wrapped(output.documentation, 6);
   }
-  if (!op.args.empty()) text += "\narguments:\n";
-  for (const op::ArgSpec& arg : op.args) {
+  const std::vector<op::ArgSpec> arguments = op::all_arguments(op);
+  if (!arguments.empty()) text += "\narguments:\n";
+  for (const op::ArgSpec& arg : arguments) {
     text += fmt::format("  {}: {}, {}{}\n", arg.name, op::kind_name(arg.kind), default_of(arg),
                         arg.per_sample ? ", may be per sample" : "");
     text += wrapped(arg.documentation, 6);

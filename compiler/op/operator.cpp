@@ -146,6 +146,16 @@ Places places_of(const ir::Node& node) {
   return node.op->places_of ? node.op->places_of(node) : node.op->places;
 }
 
+std::vector<ArgSpec> all_arguments(const Operator& op) {
+  std::vector<ArgSpec> arguments = op.args;
+  if (op.random && op.find_arg("seed") == nullptr)
+    arguments.push_back({.name = "seed",
+                         .kind = ArgKind::kInt,
+                         .default_value = int64_t{-1},
+                         .documentation = "Other draws for other seeds; -1: from the pipeline's seed."});
+  return arguments;
+}
+
 const ArgSpec* Operator::find_arg(std::string_view arg_name) const {
   for (const ArgSpec& arg : args)
     if (arg.name == arg_name) return &arg;

@@ -184,6 +184,9 @@ struct Operator {
   const ArgSpec* find_arg(std::string_view arg_name) const;
 };
 
+/// What documentation lists: the operator's own arguments, and `seed` where it draws.
+std::vector<ArgSpec> all_arguments(const Operator& op);
+
 /// The ports of a node's outputs, as far as its operator declares them: may be empty. The node must have been
 /// checked.
 std::vector<Port> output_ports(const ir::Graph& graph, const ir::Node& node);

@@ -44,7 +44,7 @@ Json to_json(const std::vector<Port>& ports) {
 
 Json to_json(const Operator& op) {
   Json args = Json::object();
-  for (const ArgSpec& arg : op.args) {
+  for (const ArgSpec& arg : all_arguments(op)) {
     args[arg.name] = {{"type", kind_name(arg.kind)},
                       {"default", to_json(arg.default_value)},
                       {"per_sample", arg.per_sample},

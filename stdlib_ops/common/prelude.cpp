@@ -134,6 +134,34 @@ std::vector<int> resolve_axes(const RecipeBuilder& b, int ndim, const Layout& la
   return axes;
 }
 
+Result<int> count_axes_of_sample(const TypeContext& ctx, int ndim) {
+  const int64_t count = ctx.arg_type("axes").static_volume();
+  if (count < 0)
+    return ctx.error("how many axes are named must be known while compiling",
+                     "fix the length with fn.reshape(x, shape=[2]), or build it with fn.stack", "axes");
+  if (count < 1 || count > ndim)
+    return ctx.error(fmt::format("{} axes are named, the input has {}", count, ndim), {}, "axes");
+  return static_cast<int>(count);
+}
+
+std::vector<Expr> axes_of_sample(RecipeBuilder& b, int ndim) {
+  std::vector<Expr> axes = b.arg_list("axes", b.arg_length("axes"), DType::kI64);
+  for (size_t n = 0; n < axes.size(); ++n) {
+    b.check((axes[n] >= i64(-ndim)) & (axes[n] < i64(ndim)),
+            fmt::format("axes names axis {{}}, the input has {} axes", ndim), {axes[n]},
+            "negative axes count from the end", "axes");
+    axes[n] = select(axes[n] < i64(0), axes[n] + i64(ndim), axes[n]);
+    for (size_t before = 0; before < n; ++before)
+      b.check(kernel::not_equal(axes[n], axes[before]), "axes names axis {} twice", {axes[n]}, {}, "axes");
+  }
+  return axes;
+}
+
+Expr value_of_axis(const std::vector<Expr>& axes, int d, const std::vector<Expr>& values, Expr otherwise) {
+  for (size_t n = axes.size(); n-- > 0;) otherwise = select(equal(axes[n], i64(d)), values[n], otherwise);
+  return otherwise;
+}
+
 ArgSpec ignored(std::string name, ArgKind kind, ir::Attr default_value, std::string documentation) {
   return {.name = std::move(name),
           .kind = kind,

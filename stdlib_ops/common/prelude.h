@@ -80,6 +80,12 @@ std::vector<int> data_axes(const Layout& layout, int ndim);
 Result<std::vector<int>> resolve_axes(const TypeContext& ctx, const ir::Type& type, const Layout& layout);
 /// The same in a definition, after the type rule has accepted them.
 std::vector<int> resolve_axes(const RecipeBuilder& b, int ndim, const Layout& layout);
+/// How many axes `axes` names, a data node: 1-D integers, of a length that is known.
+Result<int> count_axes_of_sample(const TypeContext& ctx, int ndim);
+/// Those axes as scalars in 0 .. ndim - 1; a sample that names none of them, or one twice, fails.
+std::vector<Expr> axes_of_sample(RecipeBuilder& b, int ndim);
+/// Of the values, one per axis, that of axis `d`; `otherwise` where the sample does not name it.
+Expr value_of_axis(const std::vector<Expr>& axes, int d, const std::vector<Expr>& values, Expr otherwise);
 
 // ---- schema
 /// Accepted for compatibility, no numeric effect.

@@ -35,6 +35,7 @@ std::vector<ArgSpec> slice_args() {
       {.name = "axes",
        .kind = ArgKind::kIntList,
        .default_value = std::vector<int64_t>{1, 0},
+       .per_sample = true,
        .documentation =
            "The axes that the positions speak of, in their order; used where axis_names is not given."},
       {.name = "axis_names",
@@ -216,6 +217,25 @@ AxisRange slice_range(RecipeBuilder& b, int n, int num_axes, const Expr& input_e
   b.check(extent >= i64(0), "the window ends at {}, before its start {}", {end, start},
           "start must not exceed end, and shape must not be negative");
   return {start, extent};
+}
+
+std::vector<AxisRange> slice_ranges_of_sample(RecipeBuilder& b, const std::vector<Expr>& extents,
+                                              int first_positional) {
+  const auto ndim = static_cast<int>(extents.size());
+  const std::vector<Expr> axes = axes_of_sample(b, ndim);
+  const auto count = static_cast<int>(axes.size());
+  std::vector<Expr> starts, lengths;
+  for (int n = 0; n < count; ++n) {
+    const Expr own = choose(axes[static_cast<size_t>(n)], extents);
+    const AxisRange range = slice_range(b, n, count, own, first_positional);
+    starts.push_back(range.start);
+    lengths.push_back(range.extent);
+  }
+  std::vector<AxisRange> ranges;
+  for (int d = 0; d < ndim; ++d)
+    ranges.push_back({value_of_axis(axes, d, starts, i64(0)),
+                      value_of_axis(axes, d, lengths, extents[static_cast<size_t>(d)])});
+  return ranges;
 }
 
 }  // namespace galatea::ops

@@ -21,4 +21,13 @@ int64_t static_slice_extent(const TypeContext& ctx, int n, int num_axes, int64_t
 /// The range of axis number n of the selection.
 AxisRange slice_range(RecipeBuilder& b, int n, int num_axes, const Expr& input_extent, int first_positional);
 
+/// The ranges of all axes, of which the input has `extents`, where a data node says which are selected.
+std::vector<AxisRange> slice_ranges_of_sample(RecipeBuilder& b, const std::vector<Expr>& extents,
+                                              int first_positional);
+/// Whether a data node says which axes are selected.
+template <typename Context>
+bool selects_axes_per_sample(const Context& c) {
+  return c.is_per_sample("axes") && !c.given("axis_names");
+}
+
 }  // namespace galatea::ops

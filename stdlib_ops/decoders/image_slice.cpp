@@ -13,6 +13,11 @@ const Layout kImageLayout("HWC");
 
 Types image_slice_types(const TypeContext& ctx) {
   GALATEA_ASSIGN(ir::Type out, decoded_type(ctx));
+  if (selects_axes_per_sample(ctx)) {
+    GALATEA_ASSIGN(const int named, count_axes_of_sample(ctx, 2));
+    GALATEA_TRY(check_slice(ctx, named, 1));
+    return std::vector{out};
+  }
   GALATEA_ASSIGN(const auto axes, slice_axes(ctx, kImageLayout, 3));
   for (int axis : axes)
     if (axis == 2)
@@ -28,14 +33,20 @@ Types image_slice_types(const TypeContext& ctx) {
 
 void define_image_slice(RecipeBuilder& b) {
   const EncodedExtents image = peek(b, "output_type");
-  const Expr extents[] = {image.h, image.w};
-  AxisRange ranges[] = {{i64(0), image.h}, {i64(0), image.w}};
-  const auto axes = slice_axes(b, kImageLayout, 3);
-  for (size_t n = 0; n < axes.size(); ++n) {
-    const int d = axes[n];
-    const AxisRange range = slice_range(b, static_cast<int>(n), static_cast<int>(axes.size()), extents[d], 1);
-    ranges[d] = apply_bounds(b, range, extents[d], BoundsPolicy::kError, kImageLayout[d]);
+  const std::vector<Expr> extents = {image.h, image.w};
+  std::vector<AxisRange> ranges = {{i64(0), image.h}, {i64(0), image.w}};
+  if (selects_axes_per_sample(b)) {
+    ranges = slice_ranges_of_sample(b, extents, 1);
+  } else {
+    const auto axes = slice_axes(b, kImageLayout, 3);
+    for (size_t n = 0; n < axes.size(); ++n) {
+      const auto d = static_cast<size_t>(axes[n]);
+      ranges[d] = slice_range(b, static_cast<int>(n), static_cast<int>(axes.size()), extents[d], 1);
+    }
   }
+  for (size_t d = 0; d < ranges.size(); ++d)
+    ranges[d] =
+        apply_bounds(b, ranges[d], extents[d], BoundsPolicy::kError, kImageLayout[static_cast<int>(d)]);
   output_decoded_window(b, image, ranges[0], ranges[1]);
 }
 

@@ -55,7 +55,10 @@ Types erase_types(const TypeContext& ctx) {
   if (ctx.given("normalized") && (ctx.given("normalized_anchor") || ctx.given("normalized_shape")))
     return ctx.error("erase: 'normalized' excludes 'normalized_anchor' and 'normalized_shape'",
                      "keep one form", "normalized");
-  const auto fills = static_cast<int64_t>(ctx.numbers("fill_value").size());
+  const int64_t fills = length_of(ctx, "fill_value");
+  if (fills < 0)
+    return ctx.error("erase: how many numbers fill_value has must be known while compiling",
+                     "fix the length with fn.reshape(x, shape=[1]), or build it with fn.stack", "fill_value");
   if (fills == 0) return ctx.error("erase: fill_value is an empty list", "give a number", "fill_value");
   if (fills > 1) {
     const int channel = in.layout.find('C');
@@ -172,6 +175,7 @@ Operator make_erase() {
              {.name = "fill_value",
               .kind = ArgKind::kFloatList,
               .default_value = std::vector<double>{0.0},
+              .per_sample = true,
               .documentation = "The value inside the boxes: one, or one per channel."},
              flag_arg("normalized", "Whether anchor and shape are fractions of the extents."),
              flag_arg("normalized_anchor", "Whether anchor is; excludes normalized."),

@@ -343,7 +343,7 @@ std::vector<ArgSpec> normalize_args() {
            .kind = ArgKind::kInt,
            .default_value = int64_t{0},
            .documentation = "What is subtracted from the number of elements in the variance's divisor."},
-          dtype_arg("Element type of the output: FLOAT (if not given) or an integer of up to 32 bits.")};
+          dtype_arg("Element type of the output: an integer of up to 32 bits or FLOAT; FLOAT if not given.")};
 }
 
 }  // namespace

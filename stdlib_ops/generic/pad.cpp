@@ -15,7 +15,8 @@ namespace {
 /// axes=[] stands for all of them, as not given does.
 template <typename Context>
 bool names_all_axes(const Context& c) {
-  return !c.given("axis_names") && (!c.given("axes") || c.integers("axes").empty());
+  if (c.given("axis_names") || c.is_per_sample("axes")) return false;
+  return !c.given("axes") || c.integers("axes").empty();
 }
 
 std::vector<int> all_axes(int ndim) {
@@ -41,10 +42,15 @@ bool pad_sees_batch(const ir::Node& node) {
 Types pad_types(const TypeContext& ctx) {
   const ir::Type& in = ctx.input(0);
   std::vector<int> axes = all_axes(in.ndim);
-  if (!names_all_axes(ctx)) {
+  int n = in.ndim;
+  if (ctx.is_per_sample("axes")) {
+    if (ctx.given("axis_names"))
+      return ctx.error("'axes' and 'axis_names' exclude each other", "keep one of them", "axis_names");
+    GALATEA_ASSIGN(n, count_axes_of_sample(ctx, in.ndim));
+  } else if (!names_all_axes(ctx)) {
     GALATEA_ASSIGN(axes, resolve_axes(ctx, in, in.layout));
+    n = static_cast<int>(axes.size());
   }
-  const int n = static_cast<int>(axes.size());
   GALATEA_TRY(check_length(ctx, "shape", n));
   GALATEA_TRY(check_length(ctx, "align", n));
   const bool static_shape = given_static(ctx, "shape"), static_align = given_static(ctx, "align");
@@ -54,6 +60,10 @@ Types pad_types(const TypeContext& ctx) {
         return ctx.error(fmt::format("pad: align must be at least 1, not {}", a), "1 does not align",
                          "align");
   ir::Type out = in;
+  if (ctx.is_per_sample("axes")) {
+    std::ranges::fill(out.extents, -1);
+    return std::vector{out};
+  }
   for (size_t k = 0; k < axes.size(); ++k) {
     int64_t& extent = out.extents[static_cast<size_t>(axes[k])];
     if (ctx.given("shape") && !static_shape) {
@@ -75,7 +85,43 @@ bool reaches_given(const RecipeBuilder& b, size_t k) {
   return b.given("shape") && !b.is_per_sample("shape") && static_value(b, "shape", k) > 0;
 }
 
+void output_padded(RecipeBuilder& b, const std::vector<Expr>& extents, const std::vector<int>& axes) {
+  const DType type = b.output_type(0).dtype;
+  const Expr fill = kernel::saturate(b.arg("fill_value", DType::kF64), type);
+  b.output_stage(0, b.map("pad", type, extents, [&](const Axes& at) {
+    if (!b.given("fill_value")) return b.load(0, at, Border::kConstant, fill->value);
+    return select(inside(b, at, axes), b.load(0, at, Border::kConstant, Cell{}), fill);
+  }));
+}
+
+/// Where a data node says which axes grow: every axis may, and all meet the batch unless the text says how
+/// far.
+void define_pad_of_sample(RecipeBuilder& b) {
+  const int ndim = b.input_type(0).ndim, n = b.arg_length("axes");
+  const std::vector<Expr> axes = axes_of_sample(b, ndim);
+  std::vector<Expr> extents = b.extents(0), largest = extents;
+  std::vector<Expr> shape(axes.size(), i64(0)), align(axes.size(), i64(1));
+  if (b.given("shape")) shape = list_arg(b, "shape", n, DType::kI64);
+  if (b.given("align")) align = list_arg(b, "align", n, DType::kI64);
+  bool all_given = true;
+  for (size_t k = 0; k < axes.size(); ++k) all_given = all_given && reaches_given(b, k);
+  if (!all_given) largest = b.over_batch(std::vector(extents.size(), runtime::BatchOp::kMax), extents);
+  for (const Expr& a : align)
+    b.check(a > i64(0), "align is {}; it must be at least 1", {a}, "1 does not align", "align");
+  for (int d = 0; d < ndim; ++d) {
+    Expr& extent = extents[static_cast<size_t>(d)];
+    std::vector<Expr> grown;
+    for (size_t k = 0; k < axes.size(); ++k) {
+      const Expr reached = select(shape[k] > i64(0), max(shape[k], extent), largest[static_cast<size_t>(d)]);
+      grown.push_back((reached + align[k] - i64(1)) / align[k] * align[k]);
+    }
+    extent = value_of_axis(axes, d, grown, extent);
+  }
+  output_padded(b, extents, all_axes(ndim));
+}
+
 void define_pad(RecipeBuilder& b) {
+  if (b.is_per_sample("axes")) return define_pad_of_sample(b);
   const ir::Type& in = b.input_type(0);
   const auto axes = names_all_axes(b) ? all_axes(in.ndim) : resolve_axes(b, in.ndim, in.layout);
   const int n = static_cast<int>(axes.size());
@@ -110,11 +156,7 @@ void define_pad(RecipeBuilder& b) {
             {align[k]}, "1 does not align", "align");
     extent = (extent + align[k] - i64(1)) / align[k] * align[k];
   }
-  const Expr fill = kernel::saturate(b.arg("fill_value", DType::kF64), in.dtype);
-  b.output_stage(0, b.map("pad", in.dtype, extents, [&](const Axes& at) {
-    if (!b.given("fill_value")) return b.load(0, at, Border::kConstant, fill->value);
-    return select(inside(b, at, axes), b.load(0, at, Border::kConstant, Cell{}), fill);
-  }));
+  output_padded(b, extents, axes);
 }
 
 }  // namespace
@@ -133,9 +175,11 @@ Operator make_pad() {
       {.name = "fill_value",
        .kind = ArgKind::kFloat,
        .default_value = 0.0,
+       .per_sample = true,
        .documentation = "The value of the new elements."},
       {.name = "axes",
        .kind = ArgKind::kIntList,
+       .per_sample = true,
        .documentation = "The axes that shape and align speak of; all if not given; negative ones count from "
                         "the end."},
       {.name = "axis_names",

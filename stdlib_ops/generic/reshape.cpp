@@ -38,9 +38,7 @@ Status check_exclusive(const TypeContext& ctx) {
     return ctx.error(ctx.op().name + ": nothing to do",
                      typed ? "give dtype, shape, rel_shape, src_dims or layout"
                            : "give shape, rel_shape, src_dims or layout");
-  if (ctx.is_per_sample("src_dims"))
-    return ctx.error(ctx.op().name + ": src_dims must be the same for all samples", {}, "src_dims");
-  if (ctx.given("src_dims"))
+  if (given_static(ctx, "src_dims"))
     for (int64_t d : ctx.integers("src_dims"))
       if (d < -1 || d >= ctx.input(0).ndim)
         return ctx.error(fmt::format("{}: src_dims names axis {}, the input has {} axes", ctx.op().name, d,
@@ -72,13 +70,13 @@ Result<int> output_rank(const TypeContext& ctx, Source source) {
                        {});
     rank = ctx.input(1).static_volume();
   } else if (source == Source::kDims) {
-    rank = static_cast<int64_t>(ctx.integers("src_dims").size());
+    arg = "src_dims";
+    rank = length_of(ctx, arg);
   }
   if (rank < 0)
     return ctx.error(ctx.op().name + ": the number of dimensions of the result is not known while compiling",
                      "build the shape with fn.stack, or make its length known", arg);
-  if (source == Source::kRelative && ctx.given("src_dims") &&
-      rank != static_cast<int64_t>(ctx.integers("src_dims").size()))
+  if (source == Source::kRelative && ctx.given("src_dims") && rank != length_of(ctx, "src_dims"))
     return ctx.error(ctx.op().name + ": src_dims and rel_shape differ in length", {}, "src_dims");
   if (source == Source::kRelative && !ctx.given("src_dims") && !has_extents_to_scale(ctx, rank))
     return ctx.error(fmt::format("{}: rel_shape has {} elements, the input {} axes", ctx.op().name, rank,
@@ -155,7 +153,7 @@ Types reshape_types(const TypeContext& ctx) {
   if (source == Source::kShape && !ctx.is_per_sample("shape")) {
     out.extents = ctx.integers("shape");
     GALATEA_TRY(check_static_shape(ctx, out.extents));
-  } else if (source == Source::kDims) {
+  } else if (source == Source::kDims && !ctx.is_per_sample("src_dims")) {
     const auto dims = ctx.integers("src_dims");
     for (size_t d = 0; d < dims.size(); ++d)
       out.extents[d] = dims[d] < 0 ? 1 : ctx.input(0).extents[static_cast<size_t>(dims[d])];
@@ -173,6 +171,21 @@ Types reshape_types(const TypeContext& ctx) {
   return std::vector{out};
 }
 
+/// The extent of the input that output axis `d` takes.
+Expr source_extent(RecipeBuilder& b, int d) {
+  const int ndim = b.input_type(0).ndim;
+  if (b.is_per_sample("src_dims")) {
+    const Expr from = b.arg_list("src_dims", b.arg_length("src_dims"), DType::kI64)[static_cast<size_t>(d)];
+    b.check((from >= i64(-1)) & (from < i64(ndim)),
+            fmt::format("src_dims names axis {{}}, the input has {} axes", ndim), {from},
+            "use -1 for a new axis", "src_dims");
+    const std::vector<Expr> extents = b.extents(0);
+    return select(from < i64(0), i64(1), extents.empty() ? i64(1) : choose(from, extents));
+  }
+  const int64_t from = b.given("src_dims") ? b.integers("src_dims")[static_cast<size_t>(d)] : d;
+  return from < 0 || from >= ndim ? i64(1) : b.extent(0, static_cast<int>(from));
+}
+
 std::vector<Expr> requested_extents(RecipeBuilder& b, Source source, int rank) {
   std::vector<Expr> extents;
   if (source == Source::kShape) return b.arg_list("shape", rank, DType::kI64);
@@ -181,9 +194,7 @@ std::vector<Expr> requested_extents(RecipeBuilder& b, Source source, int rank) {
       extents.push_back(kernel::saturate(b.element(1, d), DType::kI64));
       continue;
     }
-    const int64_t from = b.given("src_dims") ? b.integers("src_dims")[static_cast<size_t>(d)] : d;
-    const bool past_axes = from < 0 || from >= b.input_type(0).ndim;
-    const Expr own = past_axes ? i64(1) : b.extent(0, static_cast<int>(from));
+    const Expr own = source_extent(b, d);
     if (source == Source::kRelative) {
       const Expr scale = b.arg_list("rel_shape", rank, DType::kF32)[static_cast<size_t>(d)];
       extents.push_back(select(scale < f32(0), i64(-1), round_to_i64(to_f64(scale * to_f32(own)))));
@@ -335,6 +346,7 @@ Operator make_reshaping(std::string name) {
        .documentation = "The new extents as multiples of the input's."},
       {.name = "src_dims",
        .kind = ArgKind::kIntList,
+       .per_sample = true,
        .documentation = "For each output axis the input axis that gives its extent; -1: extent 1."},
       {.name = "layout",
        .kind = ArgKind::kLayout,

@@ -2,6 +2,8 @@
 //
 // Comes in: any tensor; positions as arguments or as two more inputs. Goes out: a view; with padding or
 // another type, a map.
+#include <algorithm>
+
 #include "stdlib_ops/common/places.h"
 #include "stdlib_ops/common/slice_window.h"
 #include "stdlib_ops/operators.h"
@@ -11,10 +13,17 @@ namespace {
 
 Types slice_type_rule(const TypeContext& ctx) {
   ir::Type out = ctx.input(0);
-  GALATEA_ASSIGN(const auto axes, slice_axes(ctx, out.layout, out.ndim));
-  const int count = static_cast<int>(axes.size());
-  GALATEA_TRY(check_slice(ctx, count, 1));
   GALATEA_ASSIGN(const BoundsPolicy policy, bounds_policy(ctx));
+  std::vector<int> axes;
+  if (selects_axes_per_sample(ctx)) {
+    GALATEA_ASSIGN(const int named, count_axes_of_sample(ctx, out.ndim));
+    GALATEA_TRY(check_slice(ctx, named, 1));
+    std::ranges::fill(out.extents, -1);
+  } else {
+    GALATEA_ASSIGN(axes, slice_axes(ctx, out.layout, out.ndim));
+    GALATEA_TRY(check_slice(ctx, static_cast<int>(axes.size()), 1));
+  }
+  const int count = static_cast<int>(axes.size());
   for (int n = 0; n < count; ++n) {
     int64_t& extent = out.extents[static_cast<size_t>(axes[static_cast<size_t>(n)])];
     const int64_t known = static_slice_extent(ctx, n, count, extent, 1);
@@ -37,16 +46,23 @@ Types slice_type_rule(const TypeContext& ctx) {
 /// The window, of each dimension of the input.
 std::vector<AxisRange> sliced_ranges(RecipeBuilder& b) {
   const ir::Type& in = b.input_type(0);
-  const auto axes = slice_axes(b, in.layout, in.ndim);
   const BoundsPolicy policy = bounds_policy(b);
   std::vector<AxisRange> ranges;
-  for (int d = 0; d < in.ndim; ++d) ranges.push_back({i64(0), b.extent(0, d)});
-  for (size_t n = 0; n < axes.size(); ++n) {
-    const int d = axes[n];
-    const AxisRange range =
-        slice_range(b, static_cast<int>(n), static_cast<int>(axes.size()), b.extent(0, d), 1);
+  std::vector<int> axes;
+  if (selects_axes_per_sample(b)) {
+    ranges = slice_ranges_of_sample(b, b.extents(0), 1);
+    for (int d = 0; d < in.ndim; ++d) axes.push_back(d);
+  } else {
+    axes = slice_axes(b, in.layout, in.ndim);
+    for (int d = 0; d < in.ndim; ++d) ranges.push_back({i64(0), b.extent(0, d)});
+    for (size_t n = 0; n < axes.size(); ++n)
+      ranges[static_cast<size_t>(axes[n])] =
+          slice_range(b, static_cast<int>(n), static_cast<int>(axes.size()), b.extent(0, axes[n]), 1);
+  }
+  for (const int d : axes) {
     const char letter = in.layout.empty() ? static_cast<char>('0' + d) : in.layout[d];
-    ranges[static_cast<size_t>(d)] = apply_bounds(b, range, b.extent(0, d), policy, letter);
+    AxisRange& range = ranges[static_cast<size_t>(d)];
+    range = apply_bounds(b, range, b.extent(0, d), policy, letter);
   }
   return ranges;
 }

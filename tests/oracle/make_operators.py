@@ -15,7 +15,8 @@ sys.path.insert(0, HERE)
 from recorder import Group  # noqa: E402
 
 GROUPS = ["resize", "window", "colour", "filter", "warp", "transforms", "shape", "arithmetic", "indexing", "decode", "branch", "random",
-          "pipeline", "values", "tables", "auto_augment", "sequences", "batch", "numbers", "volumes", "tensors", "cropped", "neighbours", "placed"]
+          "pipeline", "values", "tables", "auto_augment", "sequences", "batch", "numbers", "volumes", "tensors", "cropped", "neighbours", "placed",
+          "arguments"]
 
 
 def main(names):
