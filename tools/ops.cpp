@@ -1,101 +1,47 @@
-// galatea ops [NAME] [--json]: the operators, from the registry.
+// galatea ops [NAME] [--json | --pages FOLDER]: the operators, from the registry.
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
 #include <memory>
 
 #include <fmt/core.h>
-#include <fmt/ranges.h>
 
 #include "compiler/op/operator_json.h"
-#include "compiler/op/schema.h"
+#include "tools/operator_page.h"
 #include "tools/pipeline_host.h"
 #include "tools/say.h"
 
 namespace galatea::tools {
 namespace {
 
+namespace fs = std::filesystem;
+
 struct OpsOptions {
-  std::string name;
+  std::string name, pages;
   bool json = false;
 };
 
-/// Text in lines of at most 96 columns, each indented.
-std::string wrapped(const std::string& text, int indent) {
-  constexpr size_t kColumns = 96;
-  const std::string margin(static_cast<size_t>(indent), ' ');
-  std::string out, line;
-  auto end_line = [&] {
-    if (!line.empty()) out += margin + line + "\n";
-    line.clear();
-  };
-  for (size_t at = 0; at < text.size();) {
-    if (text[at] == '\n') {
-      end_line();
-      ++at;
-      continue;
-    }
-    const size_t end = std::min(text.find_first_of(" \n", at), text.size());
-    const std::string word = text.substr(at, end - at);
-    if (!line.empty() && line.size() + 1 + word.size() + margin.size() > kColumns) end_line();
-    if (!word.empty()) line += (line.empty() ? "" : " ") + word;
-    at = end + (end < text.size() && text[end] == ' ' ? 1 : 0);
-  }
-  end_line();
-  return out;
+/// False: it could not be written.
+bool write_file(const fs::path& file, const std::string& text) {
+  if (text.empty()) return true;
+  std::ofstream out(file, std::ios::binary);
+  out << text;
+  out.close();
+  if (!out) say("galatea: {} cannot be written\n", file.string());
+  return static_cast<bool>(out);
 }
 
-std::string default_of(const op::ArgSpec& arg) {
-  if (arg.required) return "required";
-  if (std::holds_alternative<ir::None>(arg.default_value)) return "not given";
-  return "default " + json_text(op::to_json(arg.default_value));
-}
-
-std::string page_of(const op::Operator& op) {
-  std::string text = fmt::format("fn.{}: {}\n", op.name, op.summary);
-  if (!op.documentation.empty()) text += "\n" + wrapped(op.documentation, 0);
-  text +=
-      fmt::format("\nkind: {}; devices: {}{}\n", op::kind_name(op.kind),
-                  fmt::format("{}", fmt::join(op.devices, ", ")), op.random ? "; draws random numbers" : "");
-  if (!op.aliases.empty()) text += fmt::format("also called: {}\n", fmt::join(op.aliases, ", "));
-  if (op.max_inputs > 0) {
-    text += op.min_inputs == op.max_inputs
-                ? fmt::format("\ninputs ({}):\n", op.max_inputs)
-                : fmt::format("\ninputs ({} to {}):\n", op.min_inputs, op.max_inputs);
-    for (const Port& input : op.inputs) {
-      std::string accepted;
-      for (const std::string& layout : input.layouts) accepted += (accepted.empty() ? "" : " ") + layout;
-      text += fmt::format("  {}{}{}\n", input.name, accepted.empty() ? "" : ", layout " + accepted,
-                          input.optional ? ", optional" : "");
-      text += wrapped(input.documentation, 6);
-    }
+int write_pages(const fs::path& folder, const std::vector<const op::Operator*>& operators,
+                const op::Registry& registry) {
+  std::error_code failed;
+  fs::create_directories(folder, failed);
+  bool written = write_file(folder / "README.md", markdown_index(operators));
+  for (const op::Operator* op : operators) {
+    if (!written) return kMissing;
+    written = write_file(folder / page_file(*op, ".md"), markdown_page(*op, failures_of(*op, registry))) &&
+              write_file(folder / page_file(*op, ".dali-dsl"), effect_file(*op));
   }
-  if (!op.outputs.empty()) text += "\noutputs:\n";
-  for (const Port& output : op.outputs) {
-    text += fmt::format("  {}, {}{}\n", output.name, to_text(output), output.optional ? ", optional" : "");
-    text += wrapped(output.documentation, 6);
-  }
-  const std::vector<op::ArgSpec> arguments = op::all_arguments(op);
-  if (!arguments.empty()) text += "\narguments:\n";
-  for (const op::ArgSpec& arg : arguments) {
-    text += fmt::format("  {}: {}, {}{}\n", arg.name, op::kind_name(arg.kind), default_of(arg),
-                        arg.per_sample ? ", may be per sample" : "");
-    text += wrapped(arg.documentation, 6);
-    if (arg.no_effect) text += "      Accepted for compatibility; has no effect.\n";
-    if (!arg.refused.empty()) text += wrapped("Refused here: " + arg.refused, 6);
-  }
-  if (!op.presets.empty()) text += "\npresets (compat=):\n";
-  for (const op::Preset& preset : op.presets) {
-    text += fmt::format("  \"{}\", {}\n", op::name_of(preset.peer), op::library_of(preset.peer));
-    text += wrapped(preset.refused.empty() ? preset.differs : "Refused here: " + preset.refused, 6);
-  }
-  if (!op.example.empty()) {
-    text += "\nexample:\n";
-    for (size_t at = 0; at < op.example.size();) {
-      const size_t end = std::min(op.example.find('\n', at), op.example.size());
-      text += "  " + op.example.substr(at, end - at) + "\n";
-      at = end + 1;
-    }
-  }
-  return text;
+  return written ? kFine : kMissing;
 }
 
 int run(const OpsOptions& options, Reporter& reporter) {
@@ -112,10 +58,11 @@ int run(const OpsOptions& options, Reporter& reporter) {
     }
     chosen = {op};
   }
+  if (!options.pages.empty()) return write_pages(options.pages, chosen, host.registry());
   if (options.json) {
     reporter.print(json_text(op::to_json(chosen)) + "\n");
   } else if (!options.name.empty()) {
-    reporter.print(page_of(*chosen[0]));
+    reporter.print(terminal_page(*chosen[0], failures_of(*chosen[0], host.registry())));
   } else {
     size_t width = 0;
     for (const op::Operator* op : chosen) width = std::max(width, op->name.size());
@@ -134,6 +81,11 @@ Command add_ops(CLI::App& parent) {
   add_option(app, "name", options->name,
              {"NAME", "", "an operator, as written after `fn.`", "random.uniform"});
   add_flag(app, "--json", options->json, "as one JSON object (example: --json)");
+  add_option(app, "--pages", options->pages,
+             {"FOLDER", "",
+              "writes a page for each into this folder, as Markdown, and a pipeline that shows "
+              "its effect on a photograph",
+              "docs/ops"});
   return {app, [options](Reporter& reporter) { return run(*options, reporter); }};
 }
 

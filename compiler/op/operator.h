@@ -168,6 +168,7 @@ struct Operator {
   std::string no_preset;  ///< why a preset has no meaning, where a call asks for one; empty: the same numbers
   std::vector<std::string> aliases;  ///< deprecated or other spellings
   std::string example;               ///< a pipeline body, run as a test
+  std::vector<std::string> effect;   ///< on `image`, from weak to strong: three calls, a picture of its page
 
   /// dtype, ndim, layout, device and known extents of every output; complains about what can be known now.
   std::function<Result<std::vector<ir::Type>>(const TypeContext&)> type_rule;

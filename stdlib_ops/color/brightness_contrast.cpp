@@ -101,6 +101,7 @@ Operator make(std::string name, bool has_brightness, bool has_contrast) {
 Operator make_brightness() {
   Operator op = make("brightness", true, false);
   op.summary = "Scales and shifts the brightness of images.";
+  op.effect = effect("fn.brightness(image, brightness={})", {"1.2", "1.5", "2.0"});
   op.example = image_example("fn.brightness(image, brightness=fn.random.uniform(range=[0.5, 1.5])), label");
   return op;
 }
@@ -108,6 +109,7 @@ Operator make_brightness() {
 Operator make_contrast() {
   Operator op = make("contrast", false, true);
   op.summary = "Scales the contrast of images about a centre.";
+  op.effect = effect("fn.contrast(image, contrast={})", {"1.3", "2.0", "3.0"});
   op.example = image_example("fn.contrast(image, contrast=1.5), label");
   return op;
 }
@@ -115,6 +117,9 @@ Operator make_contrast() {
 Operator make_brightness_contrast() {
   Operator op = make("brightness_contrast", true, true);
   op.summary = "Scales brightness and contrast of images in one step.";
+  op.effect = effect(
+      "fn.brightness_contrast(image, {})",
+      {"brightness=0.9, contrast=1.2", "brightness=0.7, contrast=1.5", "brightness=0.5, contrast=2.0"});
   op.example = image_example("fn.brightness_contrast(image, brightness=0.8, contrast=1.5), label");
   return op;
 }

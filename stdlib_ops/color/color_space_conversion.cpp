@@ -171,6 +171,8 @@ Operator make_color_space_conversion() {
               .required = true,
               .documentation = "The colour space of the output: types.RGB, BGR, GRAY or YCbCr."}};
   op.devices = {"cpu", "gpu"};
+  op.effect = effect("fn.color_space_conversion(image, image_type=types.RGB, output_type=types.{})",
+                     {"BGR", "YCbCr", "GRAY"});
   op.example =
       image_example("fn.color_space_conversion(image, image_type=types.RGB, output_type=types.YCbCr), label");
   op.presets = {

@@ -156,6 +156,7 @@ Operator make(std::string name, std::initializer_list<const char*> parameters,
 Operator make_hue() {
   Operator op = make("hue", {"hue"}, std::nullopt);
   op.summary = "Rotates the hue of images.";
+  op.effect = effect("fn.hue(image, hue={})", {"30.0", "90.0", "180.0"});
   op.example = image_example("fn.hue(image, hue=45), label");
   return op;
 }
@@ -163,6 +164,7 @@ Operator make_hue() {
 Operator make_saturation() {
   Operator op = make("saturation", {"saturation"}, std::nullopt);
   op.summary = "Scales the saturation of images.";
+  op.effect = effect("fn.saturation(image, saturation={})", {"0.6", "0.0", "2.0"});
   op.example = image_example("fn.saturation(image, saturation=fn.random.uniform(range=[0.5, 1.5])), label");
   return op;
 }
@@ -170,6 +172,8 @@ Operator make_saturation() {
 Operator make_hsv() {
   Operator op = make("hsv", {"hue", "saturation", "value"}, DType::kU8);
   op.summary = "Changes hue, saturation and value of images.";
+  op.effect = effect("fn.hsv(image, {})", {"hue=15.0, saturation=0.9", "hue=45.0, saturation=0.7, value=1.2",
+                                           "hue=120.0, saturation=1.5, value=0.8"});
   op.example = image_example("fn.hsv(image, hue=20, saturation=0.8, value=1.1), label");
   return op;
 }
@@ -177,6 +181,9 @@ Operator make_hsv() {
 Operator make_color_twist() {
   Operator op = make("color_twist", {"hue", "saturation", "contrast", "brightness"}, std::nullopt);
   op.summary = "Changes hue, saturation, contrast and brightness of images.";
+  op.effect =
+      effect("fn.color_twist(image, {})", {"hue=10.0, contrast=1.1", "hue=30.0, contrast=1.4, saturation=0.7",
+                                           "hue=90.0, contrast=1.8, saturation=1.5, brightness=0.8"});
   op.example =
       image_example("fn.color_twist(image, hue=20, saturation=0.8, contrast=1.2, brightness=0.9), label");
   return op;

@@ -141,6 +141,7 @@ Operator make_equalize() {
   op.min_inputs = op.max_inputs = 1;
   op.devices = {"cpu", "gpu"};
   op.output_extents = OutputExtents::kLikeFirstInput;
+  op.effect = effect("fn.equalize(fn.contrast(image, contrast={}))", {"0.8", "0.4", "0.1"});
   op.example = image_example("fn.equalize(image), label");
   const std::string steps =
       ": level (cdf(v - 1) + step / 2) / step of whole numbers, where 255 steps hold the pixels below the "

@@ -185,6 +185,12 @@ void append(std::vector<ArgSpec>& args, std::vector<ArgSpec> more) {
   args.insert(args.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
 }
 
+std::vector<std::string> effect(std::string_view call, std::array<std::string_view, 3> values) {
+  std::vector<std::string> calls;
+  for (std::string_view value : values) calls.push_back(std::string(call).replace(call.find("{}"), 2, value));
+  return calls;
+}
+
 std::string image_example(const std::string& expression) {
   return "encoded, label = fn.readers.file(file_root=data)\n"
          "image = fn.decoders.image(encoded)\n"

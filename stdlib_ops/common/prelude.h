@@ -4,6 +4,7 @@
 // Comes in: nothing. Goes out: inline helpers over compiler/kernel/expr.h, and helpers that type rules share.
 #pragma once
 
+#include <array>
 #include <initializer_list>
 #include <string>
 #include <string_view>
@@ -94,6 +95,8 @@ ArgSpec ignored(std::string name, ArgKind kind, ir::Attr default_value, std::str
 ArgSpec refused(std::string name, ArgKind kind, std::string reason);
 ArgSpec dtype_arg(std::string documentation);
 void append(std::vector<ArgSpec>& args, std::vector<ArgSpec> more);
+/// Operator::effect: the call with {} replaced by each of three values.
+std::vector<std::string> effect(std::string_view call, std::array<std::string_view, 3> values);
 /// A pipeline body that decodes the photographs of `data` and returns `expression`, which may use `image`,
 /// `encoded` and `label`.
 std::string image_example(const std::string& expression);

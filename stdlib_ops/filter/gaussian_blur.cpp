@@ -117,6 +117,7 @@ Operator make_gaussian_blur() {
       dtype_arg("Element type of the output: the input's or FLOAT.")};
   op.devices = {"cpu", "gpu"};
   op.output_extents = OutputExtents::kLikeFirstInput;
+  op.effect = effect("fn.gaussian_blur(image, sigma={})", {"1.0", "3.0", "8.0"});
   op.example = image_example("fn.gaussian_blur(image, sigma=fn.random.uniform(range=[0.5, 3.0])), label");
   op.presets = blur_presets();
   op.type_rule = gaussian_types;

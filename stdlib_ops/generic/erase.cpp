@@ -183,6 +183,8 @@ Operator make_erase() {
              flag_arg("centered_anchor", "Whether anchor is the middle of a box.")};
   op.devices = {"cpu", "gpu"};
   op.output_extents = OutputExtents::kLikeFirstInput;
+  op.effect = effect("fn.erase(image, anchor=[0.3, 0.3], shape={}, normalized=True, fill_value=128)",
+                     {"[0.1, 0.1]", "[0.3, 0.3]", "[0.6, 0.6]"});
   op.example = image_example(
       "fn.erase(image, anchor=fn.random.uniform(range=[0, 0.75], shape=[2]), shape=[0.25, 0.25], "
       "normalized=True, fill_value=128), label");

@@ -195,6 +195,8 @@ Operator make_pad() {
        .per_sample = true,
        .documentation = "What the extents become multiples of, one per axis or one for all."}};
   op.devices = {"cpu", "gpu"};
+  op.effect = effect("fn.pad(image, axes=[0, 1], shape={}, fill_value=128)",
+                     {"[180, 270]", "[240, 320]", "[320, 480]"});
   op.example = image_example("fn.pad(image, axes=[0, 1], shape=[480, 640], align=32), label");
   op.sees_batch = pad_sees_batch;
   op.type_rule = pad_types;

@@ -77,6 +77,7 @@ Operator make_crop() {
   op.args.push_back(ignored("image_type", ArgKind::kImageType, ir::None{}, "Deprecated."));
   op.args.push_back(refused("output_dtype", ArgKind::kDType, "it was renamed: write dtype="));
   op.devices = {"cpu", "gpu"};
+  op.effect = effect("fn.crop(image, crop={})", {"(144, 216)", "(96, 144)", "(48, 72)"});
   op.example = image_example("fn.crop(image, crop=(48, 48), out_of_bounds_policy=\"pad\"), label");
   op.type_rule = crop_type_rule;
   op.define = define_crop;

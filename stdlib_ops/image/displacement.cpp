@@ -162,6 +162,8 @@ Operator make_sphere() {
   op.documentation =
       "With the centre c = (W / 2, H / 2) and u = (x + 1/2, y + 1/2) - c, pixel (x, y) shows the image at "
       "c + u |u| / trunc(max(W / 2, H / 2)), where pixel k covers [k, k + 1); computed in f32.";
+  op.effect = effect("fn.sphere(fn.crop(image, crop={}), interp_type=types.INTERP_LINEAR)",
+                     {"(150, 50)", "(150, 100)", "(150, 150)"});
   op.example = image_example("fn.sphere(image, interp_type=types.INTERP_LINEAR, fill_value=128), label");
   op.define = define_sphere;
   return op;
@@ -181,6 +183,8 @@ Operator make_water() {
        wave_arg("freq_y", kWave, "Radians per column, of the wave that moves rows; 2 pi / 128 if not given."),
        wave_arg("phase_x", 0.0, "Radians of that wave in row 0."),
        wave_arg("phase_y", 0.0, "Radians of that wave in column 0.")});
+  op.effect = effect("fn.water(image, interp_type=types.INTERP_LINEAR, freq_x=0.1, freq_y=0.1, {})",
+                     {"ampl_x=2.0, ampl_y=2.0", "ampl_x=5.0, ampl_y=5.0", "ampl_x=12.0, ampl_y=12.0"});
   op.example =
       image_example("fn.water(image, ampl_x=4.0, freq_x=0.2, interp_type=types.INTERP_LINEAR), label");
   op.define = define_water;

@@ -65,6 +65,8 @@ Operator make_flip() {
               .documentation = "Not 0: reverses the axis D, where there is one."}};
   op.devices = {"cpu", "gpu"};
   op.output_extents = OutputExtents::kLikeFirstInput;
+  op.effect =
+      effect("fn.flip(image, {})", {"horizontal=1", "horizontal=0, vertical=1", "horizontal=1, vertical=1"});
   op.example = image_example("fn.flip(image, horizontal=fn.random.coin_flip()), label");
   op.type_rule = [](const TypeContext& ctx) -> Types {
     ir::Type out = ctx.input(0);

@@ -83,6 +83,7 @@ Operator make_grid_mask() {
              shift_arg("shift_y", "Pixels by which the turned grid is moved down.")};
   op.devices = {"cpu", "gpu"};
   op.output_extents = OutputExtents::kLikeFirstInput;
+  op.effect = effect("fn.grid_mask(image, tile=40, ratio={}, angle=0.3)", {"0.2", "0.5", "0.8"});
   op.example = image_example(
       "fn.grid_mask(image, tile=24, ratio=0.4, angle=fn.random.uniform(range=[0, 1.5])), label");
   op.type_rule = grid_mask_types;

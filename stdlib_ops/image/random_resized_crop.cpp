@@ -80,6 +80,8 @@ Operator make_random_resized_crop() {
                                "cut with fn.decoders.image_random_crop, and call fn.resize");
   op.random = true;
   op.devices = {"cpu", "gpu"};
+  op.effect = effect("fn.random_resized_crop(image, size=[160, 240], random_area=[{}])",
+                     {"0.6, 0.8", "0.3, 0.4", "0.08, 0.1"});
   op.example = image_example("fn.random_resized_crop(image, size=[64, 64]), label");
   op.type_rule = random_resized_crop_types;
   op.define = define_random_resized_crop;

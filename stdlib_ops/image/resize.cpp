@@ -445,6 +445,7 @@ Operator make_resize() {
   op.args.push_back(ignored("image_type", ArgKind::kImageType, ir::None{}, "Deprecated."));
   op.devices = {"cpu", "gpu"};
   op.aliases = {"experimental.resize"};
+  op.effect = effect("fn.resize(image, size={})", {"[120, 180]", "[60, 90]", "[30, 45]"});
   op.example = image_example("fn.resize(image, size=[64, 96], interp_type=types.INTERP_CUBIC), label");
   op.presets = resize_presets();
   op.type_rule = resize_types;

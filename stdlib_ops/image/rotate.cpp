@@ -137,6 +137,7 @@ Operator make_rotate() {
               .documentation = "Whether the output has the extents of the input; `size` wins over it."}};
   append(op.args, warp_args("If not given, the smallest canvas that holds the turned image."));
   op.devices = {"cpu", "gpu"};
+  op.effect = effect("fn.rotate(image, angle={}, fill_value=128)", {"5.0", "20.0", "45.0"});
   op.example = image_example(
       "fn.rotate(image, angle=fn.random.uniform(range=[-15.0, 15.0]), keep_size=True, fill_value=128), "
       "label");

@@ -108,6 +108,8 @@ Operator make_slice() {
   op.args.push_back(ignored("image_type", ArgKind::kImageType, ir::None{}, "Deprecated."));
   op.args.push_back(refused("output_dtype", ArgKind::kDType, "it was renamed: write dtype="));
   op.devices = {"cpu", "gpu"};
+  op.effect =
+      effect("fn.slice(image, rel_start=[{}], rel_end=[0.9, 0.9])", {"0.1, 0.1", "0.3, 0.3", "0.6, 0.6"});
   op.example = image_example("fn.slice(image, rel_start=[0.25, 0.25], rel_shape=[0.5, 0.5]), label");
   op.type_rule = slice_type_rule;
   op.define = define_slice;

@@ -96,6 +96,8 @@ Operator make_warp_affine() {
                         "image to the output."}};
   append(op.args, warp_args("If not given, those of the input."));
   op.devices = {"cpu", "gpu"};
+  op.effect = effect("fn.warp_affine(image, matrix=[1.0, {}, 0.0, 0.0, 1.0, 0.0], fill_value=0)",
+                     {"0.1", "0.3", "0.8"});
   op.example =
       image_example("fn.warp_affine(image, matrix=[1.0, 0.1, -8.0, 0.0, 1.0, 0.0], fill_value=0), label");
   op.presets = warp_presets("Image.transform(AFFINE)", "affine");

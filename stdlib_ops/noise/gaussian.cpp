@@ -56,6 +56,7 @@ Operator make_noise_gaussian() {
   op.random = true;
   op.devices = {"cpu", "gpu"};
   op.output_extents = OutputExtents::kLikeFirstInput;
+  op.effect = effect("fn.noise.gaussian(image, stddev={})", {"10.0", "30.0", "80.0"});
   op.example = image_example("fn.noise.gaussian(image, stddev=fn.random.uniform(range=[0, 20])), label");
   op.type_rule = [](const TypeContext& ctx) -> Types {
     if (!ctx.is_per_sample("stddev") && !(ctx.number("stddev") >= 0))

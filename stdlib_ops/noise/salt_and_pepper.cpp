@@ -98,6 +98,7 @@ Operator make_noise_salt_and_pepper() {
   op.random = true;
   op.devices = {"cpu", "gpu"};
   op.output_extents = OutputExtents::kLikeFirstInput;
+  op.effect = effect("fn.noise.salt_and_pepper(image, prob={})", {"0.02", "0.1", "0.4"});
   op.example = image_example("fn.noise.salt_and_pepper(image, prob=0.1), label");
   op.type_rule = salt_and_pepper_types;
   op.places = op::Places::kKept;

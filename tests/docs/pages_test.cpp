@@ -23,15 +23,18 @@ const fs::path& root() {
   return path;
 }
 
-/// Every page that is written by hand; docs/diagnostics.md is made of others.
+bool is_made(const fs::path& page) {
+  return page == root() / "docs/diagnostics.md" || page.parent_path() == root() / "docs/ops";
+}
+
+/// Every page that is written by hand; docs/diagnostics.md and docs/ops/ are made of others.
 std::vector<fs::path> all_pages() {
   std::vector<fs::path> out;
   for (const char* name : {"README.md", "CONTRIBUTING.md", "CHANGELOG.md", "THIRD_PARTY.md",
                            "bench/README.md", "tests/README.md", "tests/oracle/README.md"})
     out.push_back(root() / name);
   for (const auto& entry : fs::recursive_directory_iterator(root() / "docs"))
-    if (entry.path().extension() == ".md" && entry.path() != root() / "docs/diagnostics.md")
-      out.push_back(entry.path());
+    if (entry.path().extension() == ".md" && !is_made(entry.path())) out.push_back(entry.path());
   std::sort(out.begin(), out.end());
   return out;
 }
