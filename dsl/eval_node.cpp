@@ -376,6 +376,29 @@ Value method_gpu(Evaluator& evaluator, CallArguments& arguments) {
   return evaluator.move_node(arguments.self, ir::Device::kGpu, arguments.span);
 }
 
+Value method_property(Evaluator& evaluator, CallArguments& arguments) {
+  const bool by_name =
+      arguments.positional.empty() && arguments.keywords.size() == 1 && arguments.keywords[0].name == "key";
+  const bool by_place = arguments.positional.size() == 1 && arguments.keywords.empty();
+  if (!by_name && !by_place)
+    return evaluator.fail(Message::kBadArgument, arguments.span, {"property", "one key"});
+  const Value& key = by_name ? arguments.keywords[0].value : arguments.positional[0];
+  const Span span = by_name ? arguments.keywords[0].span : arguments.spans[0];
+  if (key.is_poison()) return Value::poison();
+  if (!key.is(ValueKind::kString))
+    return evaluator.fail(Message::kBadArgument, span,
+                          {"property", "a text, as in `x.property(\"layout\")`"});
+  return evaluator.node_operator("get_property", {arguments.self}, arguments.span,
+                                 {{"key", ir::Attr(key.text()), span}});
+}
+
+Value method_source_info(Evaluator& evaluator, CallArguments& arguments) {
+  if (!arguments.positional.empty() || !arguments.keywords.empty())
+    return evaluator.fail(Message::kBadArgument, arguments.span, {arguments.name, "no arguments"});
+  return evaluator.node_operator("get_property", {arguments.self}, arguments.span,
+                                 {{"key", ir::Attr(std::string("source_info")), arguments.span}});
+}
+
 Value method_cpu(Evaluator& evaluator, CallArguments& arguments) {
   if (!arguments.positional.empty() || !arguments.keywords.empty())
     return evaluator.fail(Message::kBadArgument, arguments.span, {arguments.name, "no arguments"});
@@ -398,7 +421,8 @@ Value Evaluator::node_attribute(const Value& node, const std::string& name, Span
   if (name == "shape") return make_builtin("shape", method_shape, node);
   if (name == "gpu") return make_builtin("gpu", method_gpu, node);
   if (name == "cpu") return make_builtin("cpu", method_cpu, node);
-  if (name == "property" || name == "source_info") return fail(Message::kNotYet, span, {"`." + name + "()`"});
+  if (name == "property") return make_builtin("property", method_property, node);
+  if (name == "source_info") return make_builtin("source_info", method_source_info, node);
   if (name == "dtype" || name == "ndim" || name == "layout") {
     return fail(Message::kNodeProperty, name_span, {name, type_text(node)});
   }

@@ -47,6 +47,8 @@ class NativeContext {
                                               const std::function<std::shared_ptr<void>()>& make) = 0;
   /// Has the session been cancelled? Long loops ask now and then.
   virtual bool cancelled() const = 0;
+  /// What source number `source` of the program calls this sample (SampleSource::describe).
+  virtual std::string sample_name(size_t /*source*/) const { return {}; }
 };
 
 struct NativeFunction {

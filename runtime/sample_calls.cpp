@@ -61,6 +61,11 @@ class FrameNativeContext final : public NativeContext {
   bool cancelled() const override {
     return worker_.cancelled && worker_.cancelled->load(std::memory_order_relaxed);
   }
+  std::string sample_name(size_t source) const override {
+    const auto& sources = frame_.loaded_->sources;
+    if (source >= sources.size()) return {};
+    return sources[source].describe(frame_.input_.reads[source]);
+  }
 
   /// What the call has delivered, behind what it says of it.
   Status check(Status status) {

@@ -95,7 +95,7 @@ NOT_MEASURED = {
     "reductions.min": "max", "reductions.sum": "mean", "reductions.mean_square": "mean", "reductions.rms": "mean", "reductions.variance": "mean",
     "reductions.std_dev": "mean", "permute_batch": "moves nothing", "batch_permutation": "no image", "mixup": "a blend", "cutmix": "copies",
     "per_frame": "no image",
-    "fast_resize_crop_mirror": "resize_crop_mirror", "copy": "moves nothing", "expand_dims": "moves nothing", "squeeze": "moves nothing",
+    "fast_resize_crop_mirror": "resize_crop_mirror", "copy": "moves nothing", "get_property": "reads no elements", "expand_dims": "moves nothing", "squeeze": "moves nothing",
     "element_extract": "moves nothing", "reinterpret": "moves nothing", "sequence_rearrange": "copies", "coord_flip": "no image",
     "coord_transform": "no image", "bb_flip": "no image", "zeros": "no image", "ones": "no image", "full": "no image",
     "zeros_like": "erase", "ones_like": "erase", "full_like": "erase",

@@ -3,6 +3,7 @@
 #include "stdlib_ops/native/file_source.h"
 #include "stdlib_ops/native/image_functions.h"
 #include "stdlib_ops/native/nvjpeg_alternative.h"
+#include "stdlib_ops/native/sample_name.h"
 
 namespace galatea::native {
 
@@ -10,6 +11,7 @@ void register_natives(runtime::NativeTable& table) {
   table.add(image_peek_function());
   table.add(image_decode_function(kImageDecode));
   table.add(image_decode_function(kImageDecodeWindow));
+  table.add(sample_name_function());
   table.add(nvjpeg_factory());
   table.add(file_source_factory());
 }

@@ -120,5 +120,17 @@ TEST(FillsOfSample, AsTheSameNumbersOfTheText) {
                "2 values of fill_value for");
 }
 
+TEST(GetProperty, LayoutAsBytes) {
+  const Tensor layout = OpRun("get_property").input(photo()).arg("key", std::string("layout")).result();
+  EXPECT_EQ(layout.dtype, DType::kU8);
+  EXPECT_EQ(layout.extents, Extents{3});
+  EXPECT_EQ(layout.numbers(), (std::vector<double>{'H', 'W', 'C'}));
+  const Tensor plain = random_tensor(DType::kF32, {2, 2}, {}, 901);
+  EXPECT_EQ(OpRun("get_property").input(plain).arg("key", std::string("layout")).result().extents,
+            Extents{0});
+  EXPECT_PRED2(says, OpRun("get_property").input(plain).arg("key", std::string("size")).failure(),
+               "there is no property \"size\"");
+}
+
 }  // namespace
 }  // namespace galatea::ops_test

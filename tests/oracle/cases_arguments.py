@@ -59,6 +59,15 @@ def add_fills(group):
     group.case("erase_fill_one", "fn.erase(x, anchor=[0, 0], shape=[3, 2], fill_value=fn.reshape(v, shape=[1]))", one)
 
 
+def add_properties(group):
+    plain = {"x": hwc()["x"], "v": per_sample((1, 2), (3, 4), (5, 6), (7, 8))}
+    for key in ("layout", "source_info"):
+        group.case(f"property_{key}", f'x[0, 0, 0], v[0], fn.get_property(x, key="{key}"), fn.get_property(v, key="{key}")', plain)
+        group.case(f"property_{key}_method", f'x.property("{key}"), fn.transpose(x, perm=[2, 0, 1]).property("{key}")', plain)
+    group.case("source_info_method", "x.source_info()", plain)
+
+
 def add(group):
+    add_properties(group)
     add_axes(group)
     add_fills(group)

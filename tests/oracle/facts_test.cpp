@@ -35,7 +35,6 @@ const std::set<std::string> kMissing = {
     "experimental.remap",
     "experimental.tensor_resize",
     "experimental.warp_perspective",
-    "get_property",
     "jitter",
     "jpeg_compression_distortion",
     "multi_paste",
