@@ -6,12 +6,12 @@
 //
 // Everything is computed in f64; the f32 functions round the f64 result once, so they err by less than 0.501
 // ulp. The f64 functions err by less than 1 ulp (exp, log, log2, log10, sin, cos, pow, cbrt), 1.5 ulp
-// (rsqrt), 2 ulp (atan) or 4 ulp (the others). sin, cos and tan hold this for |x| < 2^31; beyond, the
-// reduction has too few bits: the result is some number in the function's range. Special values are those of
-// C99.
+// (rsqrt), 2 ulp (atan) or 4 ulp (the others). sin, cos and tan hold this for |x| < 2^31. Up to 2^64, which is
+// every integer, they err by 2^-70 beside that, which is far below an ulp of f32; beyond, the reduction has too
+// few bits: the result is some number in the function's range. Special values are those of C99.
 //
 // Methods, all textbook: exp(x) = 2^k exp(r); log by 2 atanh((m-1)/(m+1)) in two doubles; sin and cos by
-// reduction to [-pi/4, pi/4] in four parts of pi/2; atan by two reductions; the polynomials are Taylor
+// reduction to [-pi/4, pi/4] in parts of pi/2 (twice, of large angles); atan by two reductions; the polynomials are Taylor
 // series, cut where the rest is under 2^-57.
 #pragma once
 
@@ -239,17 +239,36 @@ struct MathExpand {
     F high, low;
     I quadrant;
   };
-  static Reduced reduce_angle(F x) {
-    F n = M::round(x * real(kTwoOverPi));
-    // pi/2 in parts of at most 22 bits: products with n < 2^31 and the first two differences are exact.
-    F r = M::fma(-n, real(0x1.921fbp+0), x);
+  static Pair difference(F a, F b) {
+    F high = a - b;
+    F back = a - high;
+    return {high, (back - b) + (a - (high + back))};
+  }
+  static Pair sum_of(F a, F b) {
+    F high = a + b;
+    F back = high - a;
+    return {high, (a - (high - back)) + (b - back)};
+  }
+  /// x without turns of 2^32 pi/2, which leave a quadrant as it is: at most 2^31 pi/2 is left. A smaller x
+  /// stays as it is.
+  static Pair without_many_turns(F x) {
+    F n = M::round(x * real(kTwoOverPi * 0x1p-32));
+    // In parts of at most 21 bits: products with n < 2^32 and the first two differences are exact.
+    F r = M::fma(-n, real(0x1.921fbp+32), x);
+    r = M::fma(-n, real(0x1.5110bp+10), r);
+    Pair a = difference(r, n * real(0x1.18469p-12));
+    Pair b = difference(a.high, n * real(0x1.13198p-33));
+    return {b.high, M::fma(-n, real(0x1.45c06e0e68948p-54), a.low + b.low)};
+  }
+  static Reduced reduce_angle(F angle) {
+    Pair x = without_many_turns(angle);
+    F n = M::round(x.high * real(kTwoOverPi));
+    // pi/2 in parts of at most 22 bits: products with n of up to 2^31 and the first two differences are exact.
+    F r = M::fma(-n, real(0x1.921fbp+0), x.high);
     r = M::fma(-n, real(0x1.5110bp-22), r);
-    F w = n * real(0x1.1846980p-44);
-    F a = r - w;
-    F back = r - a;
-    F a_low = (back - w) + (r - (a + back));
-    F rest = M::fma(-n, real(0x1.3198a2e037073p-69), a_low);
-    Pair sum = fast_sum(a, rest);
+    Pair a = difference(r, n * real(0x1.1846980p-44));
+    F rest = M::fma(-n, real(0x1.3198a2e037073p-69), a.low) + x.low;
+    Pair sum = sum_of(a.high, rest);
     F high = choose(sum.high > real(0.8), real(0.8), choose(sum.high < real(-0.8), real(-0.8), sum.high));
     B outside = abs(sum.high) > real(0.8);
     return {high, choose(outside, real(0), sum.low), M::to_int(n)};
