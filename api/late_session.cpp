@@ -118,32 +118,23 @@ Status LateSession::feed(const std::string& name, const std::vector<Tensor>& sam
     runtime::copy_dense(sample, copy.data);
     fed.samples.push_back(std::move(copy));
   }
-  waiting_.push_back(std::move(fed));
   // Where the session cannot start, for an error or an exception, it is as if nothing had been fed: another
   // type may fit.
   struct Undo {
     LateSession& session;
-    dsl::LatePipeline::Input& input;
-    const bool was_open = !input.type;
-    bool is_due = true;
+    std::optional<dsl::LatePipeline> before;
+    const size_t num_waiting = session.waiting_.size();
     ~Undo() {
-      if (!is_due) return;
-      session.waiting_.pop_back();
-      if (was_open) input.type.reset();
+      if (!before) return;
+      session.pipeline_ = std::move(*before);
+      session.waiting_.resize(num_waiting);
     }
-  } undo{*this, *found};
-  if (undo.was_open) found->type = dsl::InputType{first.dtype, first.ndim, layout};
-  InputTypes types;
-  for (const auto& input : pipeline_.inputs) {
-    if (!input.type) {  // another input is open still
-      undo.is_due = false;
-      return {};
-    }
-    types.emplace(input.name, *input.type);
-  }
-  auto status = start(types);
-  undo.is_due = !status;
-  return status;
+  } undo{*this, pipeline_};
+  waiting_.push_back(std::move(fed));
+  if (!found->type) found->type = dsl::InputType{first.dtype, first.ndim, layout, {}};
+  GALATEA_TRY(start());
+  undo.before.reset();
+  return {};
 }
 
 // Where an input stands behind what the type of another one decides, it comes to light with that type.
@@ -162,10 +153,37 @@ Status LateSession::adopt(dsl::LatePipeline late) {
   return {};
 }
 
-Status LateSession::start(const InputTypes& types) {
-  GALATEA_ASSIGN(auto made, maker_->make(types, sources_));
-  if (made.late) return adopt(std::move(*made.late));
-  GALATEA_ASSIGN(auto session, runtime::Session::create(made.program, maker_->library().natives, options_));
+/// Extents that are wanted, from the first batch of their input: -1 where its samples differ.
+void LateSession::tell_extents() {
+  for (const Fed& fed : waiting_) {
+    dsl::LatePipeline::Input& input = pipeline_.inputs[fed.input];
+    if (!input.type || !input.is_open()) continue;
+    for (size_t k = 0; k < fed.samples.size(); ++k) {
+      if (fed.options.failures.contains(k)) continue;
+      const std::span<const int64_t> extents{fed.samples[k].extents, static_cast<size_t>(input.type->ndim)};
+      std::vector<int64_t>& told = input.type->extents;
+      if (told.empty()) told.assign(extents.begin(), extents.end());
+      for (size_t d = 0; d < told.size(); ++d)
+        if (told[d] != extents[d]) told[d] = -1;
+    }
+  }
+}
+
+/// Compiles and starts, once everything is known that what is staged so far asks for.
+Status LateSession::start() {
+  for (;;) {
+    tell_extents();
+    if (std::ranges::any_of(pipeline_.inputs, &dsl::LatePipeline::Input::is_open)) return {};
+    InputTypes types;
+    for (const auto& input : pipeline_.inputs) types.emplace(input.name, *input.type);
+    GALATEA_ASSIGN(auto made, maker_->make(types, sources_));
+    if (!made.late) return begin(made.program);
+    GALATEA_TRY(adopt(std::move(*made.late)));
+  }
+}
+
+Status LateSession::begin(const std::shared_ptr<const runtime::Program>& program) {
+  GALATEA_ASSIGN(auto session, runtime::Session::create(program, maker_->library().natives, options_));
   for (int64_t k = 0; k < epochs_ended_; ++k) GALATEA_TRY(session->end_of_feed());
   for (const Fed& fed : waiting_)
     GALATEA_TRY(session->feed(pipeline_.inputs[fed.input].name, fed.samples, fed.ids, fed.options));
@@ -193,7 +211,7 @@ Result<std::optional<std::shared_ptr<runtime::Batch>>> LateSession::next(
     return std::nullopt;
   }
   for (const auto& input : pipeline_.inputs)
-    if (!input.type) return at(input.span, runtime::make_error(message::kNothingFed, input.name));
+    if (input.is_open()) return at(input.span, runtime::make_error(message::kNothingFed, input.name));
   return runtime::make_error(message::kNothingFed, pipeline_.inputs.front().name);
 }
 
@@ -205,7 +223,7 @@ Status LateSession::end_of_feed() {
     return {};
   }
   for (const auto& input : pipeline_.inputs)
-    if (!input.type)
+    if (input.is_open())
       return at(input.span, runtime::make_error(message::kBadFeed, input.name,
                                                 "no batch waits in it; feed every input equally often"));
   return {};

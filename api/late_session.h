@@ -1,9 +1,9 @@
 // A session of a pipeline whose input types only the data tells: it starts when every input was fed once.
 //
 // Comes in: what the host feeds. Goes out: what any session gives. The first batch of an input states its
-// type; when all are stated, the pipeline is compiled for them (or taken from those compiled before), a
-// session is started, and what was fed is handed on. From then on a batch of another type is an error, as it
-// is for a declared input.
+// type, and its extents where the pipeline depends on them; when all are stated, the pipeline is compiled for
+// them (or taken from those compiled before), a session is started, and what was fed is handed on. From then
+// on a batch of another type is an error, as it is for a declared input.
 #pragma once
 
 #include <atomic>
@@ -43,8 +43,10 @@ class LateSession final : public runtime::Session {
   };
   Status check(const dsl::LatePipeline::Input& input, const std::vector<runtime::Tensor>& samples,
                const std::vector<int64_t>& ids, const runtime::FeedFailures& failures) const;
-  Status start(const InputTypes& types);
+  Status start();
+  Status begin(const std::shared_ptr<const runtime::Program>& program);
   Status adopt(dsl::LatePipeline late);
+  void tell_extents();
   runtime::Session* started() const;
 
   std::shared_ptr<ProgramMaker> maker_;

@@ -107,23 +107,76 @@ bool Evaluator::complete_input_type(op::GraphBuilder::NodeSpec& spec) {
   const auto* ndim = given<int64_t>(spec, "ndim");
   const auto* layout = given<std::string>(spec, "layout");
   if (layout && layout->empty()) layout = nullptr;
+  const auto* shape = given<std::vector<int64_t>>(spec, "shape");
   inputs_.push_back({name, spec.span, std::nullopt});
   std::optional<InputType>& known = inputs_.back().type;
-  if (dtype && (ndim || layout)) {
+  const auto found = options_.input_types.find(name);
+  const bool is_told = found != options_.input_types.end();
+  if (dtype && (ndim || layout || shape)) {
     const Layout axes = layout ? Layout(*layout) : Layout();
-    known = InputType{*dtype, ndim ? static_cast<int>(*ndim) : axes.size(), axes};
-    return true;
+    const auto rank = ndim ? static_cast<int>(*ndim) : layout ? axes.size() : static_cast<int>(shape->size());
+    known = InputType{*dtype, rank, axes, {}};
+    inputs_.back().is_declared = true;
+  } else {
+    if (!is_told) return false;
+    known = found->second;
   }
-  auto found = options_.input_types.find(name);
-  if (found == options_.input_types.end()) return false;
-  known = found->second;
-  if (!dtype) spec.args.push_back({"dtype", ir::Attr(known->dtype), spec.span});
-  if (!ndim) spec.args.push_back({"ndim", ir::Attr(int64_t{known->ndim}), spec.span});
-  if (!layout && !ndim && !known->layout.empty()) {
+  const bool has_dtype = dtype, has_ndim = ndim, has_layout = layout;
+  if (shape)
+    known->extents = *shape;
+  else if (is_told && !found->second.extents.empty())
+    spec.args.push_back({"shape", ir::Attr(known->extents = found->second.extents), spec.span});
+  if (inputs_.back().is_declared) return true;
+  if (!has_dtype) spec.args.push_back({"dtype", ir::Attr(known->dtype), spec.span});
+  if (!has_ndim) spec.args.push_back({"ndim", ir::Attr(int64_t{known->ndim}), spec.span});
+  if (!has_layout && !has_ndim && !known->layout.empty()) {
     std::erase_if(spec.args, [](const ir::Arg& arg) { return arg.name == "layout"; });
     spec.args.push_back({"layout", ir::Attr(known->layout.str()), spec.span});
   }
   return true;
+}
+
+// Sources from which a value's extents may come. What a native function makes has extents of its own.
+void Evaluator::find_feeds(ir::ValueId value, std::set<ir::ValueId>& seen,
+                           std::set<std::string>& names) const {
+  if (!seen.insert(value).second) return;
+  const ir::Node* node = graph_->defining_node(value);
+  if (node == nullptr) {
+    const ir::Value& merged = graph_->value(value);
+    for (const ir::ValueId operand : graph_->block(merged.block).merges[merged.index].operands)
+      find_feeds(operand, seen, names);
+    return;
+  }
+  if (node->op->typed_by_host) names.insert(node->name.empty() ? "input" : node->name);
+  if (node->op->source || node->op->kind == op::OperatorKind::kNative) return;
+  for (const ir::ValueId input : node->inputs) find_feeds(input, seen, names);
+  for (const ir::Arg& arg : node->args)
+    if (arg.is_value()) find_feeds(arg.as_value(), seen, names);
+}
+
+std::set<std::string> Evaluator::feeds_of(const std::vector<ir::ValueId>& values) const {
+  std::set<ir::ValueId> seen;
+  std::set<std::string> names;
+  for (const ir::ValueId value : values)
+    if (graph_->type(value).static_volume() < 0) find_feeds(value, seen, names);
+  return names;
+}
+
+// A type rule would know extents that its call does not have. Where the host feeds them, the first batch tells
+// them: true, and what depends on the call is staged again with them. Of inputs that the text declares, only
+// where the rule fails without: they are there so that the pipeline is compiled before it is fed.
+bool Evaluator::wait_for_extents(const std::vector<ir::ValueId>& wanted, bool has_failed, Span span) {
+  const std::set<std::string> feeds = feeds_of(wanted);
+  std::vector<std::string> waits;
+  bool waits_at_all = false;
+  for (LatePipeline::Input& input : inputs_) {
+    if (!feeds.contains(input.name) || !input.type || input.type->ndim == 0) continue;
+    if (!input.type->extents.empty() || (input.is_declared && !has_failed)) continue;
+    if (!input.wants_extents) waits.push_back(input.name);
+    input.wants_extents = waits_at_all = true;
+  }
+  if (!waits.empty()) note(Message::kLateExtents, user_span(span), {inputs_text("input", waits)});
+  return waits_at_all;
 }
 
 void Evaluator::fail_refused_argument(const op::Operator& op, const op::ArgSpec& schema, Span span) {

@@ -88,8 +88,12 @@ Value Evaluator::add_node(op::GraphBuilder::NodeSpec spec) {
   const std::vector<ir::ValueId> inputs = spec.inputs;
   Result<ir::NodeId> added = builder_->add_node(std::move(spec));
   builder_->set_insertion_block(here);
+  const std::vector<ir::ValueId>& wanted = builder_->wanted_extents();
+  if (!wanted.empty() && wait_for_extents(wanted, !added, span)) return Value(ValueKind::kUnknown);
   if (!added) {
     for (Diagnostic& diagnostic : added.error().diagnostics) {
+      for (const std::string& feed : feeds_of(wanted))
+        diagnostic.notes.push_back("samples of the input `" + feed + "` differ in extents");
       if (!diagnostic.span.valid()) diagnostic.span = span;
       if (of_library) add_label(diagnostic, span, "here in the library");
       label_inputs(diagnostic, inputs);

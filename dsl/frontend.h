@@ -35,6 +35,7 @@ struct InputType {
   DType dtype = DType::kU8;
   int ndim = 0;
   Layout layout;
+  std::vector<int64_t> extents;  ///< of every sample, -1 where they differ; empty: not told
   friend bool operator==(const InputType&, const InputType&) = default;
 };
 
@@ -97,8 +98,12 @@ struct LatePipeline {
     std::string name;
     Span span;                      ///< of the call
     std::optional<InputType> type;  ///< where it is known
+    bool is_declared = false;       ///< element type and rank stand in the text
+    /// What the pipeline is depends on its extents.
+    bool wants_extents = false;
+    bool is_open() const { return !type || (wants_extents && type->extents.empty()); }
   };
-  std::vector<Input> inputs;  ///< all that a host feeds; one at least has no type
+  std::vector<Input> inputs;  ///< all that a host feeds; one at least is open
 };
 
 /// Where an output of a pipeline staged for several policies comes from.

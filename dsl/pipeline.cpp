@@ -478,8 +478,7 @@ std::unique_ptr<ir::Graph> Evaluator::stage(PipelineObject& pipeline) {
   }
   if (good && device_note_ && sink_.num_errors() == errors_before)
     note(Message::kRunsOnCpu, device_note_->first, {device_note_->second});
-  const bool is_late =
-      std::any_of(inputs_.begin(), inputs_.end(), [](const auto& input) { return !input.type; });
+  const bool is_late = std::ranges::any_of(inputs_, &LatePipeline::Input::is_open);
   if (is_late) late_ = LatePipeline{pipeline.name, graph->options, std::move(inputs_)};
   graph_ = nullptr;
   builder_ = nullptr;

@@ -50,7 +50,7 @@ bool check_file(const std::string& file, const CheckOptions& options, const Pipe
   for (const dsl::LatePipeline& late : result.late) {
     std::vector<std::string> names;
     for (const auto& input : late.inputs)
-      if (!input.type) names.push_back("`" + input.name + "`");
+      if (input.is_open()) names.push_back("`" + input.name + "`");
     outputs += fmt::format("  {} -> known when {} is fed\n", late.name, fmt::join(names, ", "));
   }
   const auto errors = std::count_if(result.diagnostics.begin(), result.diagnostics.end(),

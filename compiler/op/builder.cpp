@@ -35,7 +35,8 @@ ir::BlockId GraphBuilder::add_block() {
 Result<ir::NodeId> GraphBuilder::add_node(NodeSpec spec) {
   GALATEA_CHECK(spec.op != nullptr, "a node needs an operator");
   GALATEA_CHECK(block_ < graph_.blocks.size(), "no insertion block");
-  auto checked = check_call(graph_, spec);
+  wanted_.clear();
+  auto checked = check_call(graph_, spec, &wanted_);
   if (!checked) {
     note_types(graph_, spec, checked.error());
     return std::unexpected(std::move(checked.error()));

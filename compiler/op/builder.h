@@ -35,6 +35,8 @@ class GraphBuilder {
   /// Checks arguments against the schema (schema.h), runs the type rule, appends the node to the insertion
   /// block. The error carries the call's span. Of several nodes, the last.
   Result<ir::NodeId> add_node(NodeSpec spec);
+  /// Operands of the last call, in the graph or refused, whose extents its type rule would know.
+  const std::vector<ir::ValueId>& wanted_extents() const { return wanted_; }
   ir::ValueId add_merge(ir::BlockId block, ir::Type type, std::vector<ir::ValueId> operands, Span span);
   void jump(ir::BlockId from, ir::BlockId to, Span span);
   void branch(ir::BlockId from, ir::ValueId selector, ir::BlockId if_true, ir::BlockId if_false, Span span);
@@ -46,6 +48,7 @@ class GraphBuilder {
   ir::Graph& graph_;
   const Registry* registry_;
   ir::BlockId block_ = 0;
+  std::vector<ir::ValueId> wanted_;
 };
 
 }  // namespace galatea::op

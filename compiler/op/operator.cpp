@@ -113,6 +113,15 @@ std::vector<int64_t> TypeContext::integers(std::string_view name) const {
 }
 std::vector<double> TypeContext::numbers(std::string_view name) const { return ir::attr_numbers(attr(name)); }
 
+void TypeContext::want_extents(std::string_view arg) const {
+  const ir::Arg* found = Arguments(op_, spec_.args).find(arg);
+  if (wanted_ != nullptr && found && found->is_value()) wanted_->push_back(found->as_value());
+}
+
+void TypeContext::want_extents(int input) const {
+  if (wanted_ != nullptr) wanted_->push_back(spec_.inputs.at(static_cast<size_t>(input)));
+}
+
 std::unexpected<Error> TypeContext::error(std::string message, std::string help, std::string_view arg) const {
   Span span = spec_.span;
   if (!arg.empty())

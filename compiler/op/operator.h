@@ -85,9 +85,10 @@ enum class Places : uint8_t {
 /// over which the call is lifted it sees one frame.
 class TypeContext {
  public:
+  /// `wanted`: where want_extents() writes to; may be null.
   TypeContext(const ir::Graph& graph, const Operator& op, const GraphBuilder::NodeSpec& spec,
-              const Lifting& lifting)
-      : graph_(graph), op_(op), spec_(spec), lifting_(lifting) {}
+              const Lifting& lifting, std::vector<ir::ValueId>* wanted = nullptr)
+      : graph_(graph), op_(op), spec_(spec), lifting_(lifting), wanted_(wanted) {}
   int num_inputs() const;
   const ir::Type& input(int k) const;
   /// The input's layout, or the first accepted layout of its rank where it has none.
@@ -106,6 +107,10 @@ class TypeContext {
   DType dtype(std::string_view name, DType fallback) const;
   std::vector<int64_t> integers(std::string_view name) const;  ///< a scalar gives one element
   std::vector<double> numbers(std::string_view name) const;
+  /// Extents of a per-sample argument, or of an input, that the rule would know and does not: whoever builds
+  /// the graph may come to know them and check the call again. To be called before the error, if it is one.
+  void want_extents(std::string_view arg) const;
+  void want_extents(int input) const;
   /// An error at the call (or at the argument, where one is named) of this operator.
   std::unexpected<Error> error(std::string message, std::string help = {}, std::string_view arg = {}) const;
   /// Whose numbers the call gives.
@@ -118,6 +123,7 @@ class TypeContext {
   const Operator& op_;
   const GraphBuilder::NodeSpec& spec_;
   const Lifting& lifting_;
+  std::vector<ir::ValueId>* wanted_;
 };
 
 /// A call that may become several nodes (Operator::expand).

@@ -80,6 +80,18 @@ RecipeBuilder::RecipeBuilder(const ir::Graph& graph, ir::NodeId node, Lineage* l
       frame_outputs_.push_back(lifting_->frame_of(graph.type(output)));
   lowering_.outputs.resize(self.outputs.size());
   for (LoweredOutput& output : lowering_.outputs) output.kind = LoweredOutput::Kind::kStage;
+  for (const ir::Arg& argument : self.args) check_one_element(argument);
+}
+
+void RecipeBuilder::check_one_element(const ir::Arg& argument) {
+  const ArgSpec* spec = graph_.node(node_).op->find_arg(argument.name);
+  if (spec == nullptr || !argument.is_value() || takes_list(spec->kind)) return;
+  const ir::Type& type = type_of(argument.as_value());
+  if (type.static_volume() >= 0) return;
+  Expr count = kernel::const_int(1);
+  for (int d = 0; d < type.ndim; ++d) count = count * extent_of(argument.as_value(), d);
+  check(kernel::equal(count, kernel::const_int(1)), argument.name + " is one number, and has {} elements",
+        {count}, "give a number, or a tensor of one element", argument.name);
 }
 
 int RecipeBuilder::num_inputs() const { return lifting_->num_inputs(); }

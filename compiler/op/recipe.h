@@ -365,6 +365,8 @@ class RecipeBuilder {
   }
 
  private:
+  /// An argument that is one number may come as a tensor whose extents only the run tells.
+  void check_one_element(const ir::Arg& argument);
   /// What made the input, if that was scaled.
   const NativeOutput* scaled_input(int input) const;
 

@@ -95,11 +95,6 @@ std::optional<Attr> to_enumerator(const Attr& value, int64_t count) {
   return ordinal >= 0 && ordinal < count ? number : std::nullopt;
 }
 
-bool is_list(ArgKind kind) {
-  return kind == ArgKind::kIntList || kind == ArgKind::kFloatList || kind == ArgKind::kStringList ||
-         kind == ArgKind::kDict || kind == ArgKind::kAny;
-}
-
 /// Whether a data node of this dtype can be the argument without losing anything.
 bool accepts_dtype(ArgKind kind, DType dtype) {
   switch (kind) {
@@ -117,6 +112,11 @@ bool accepts_dtype(ArgKind kind, DType dtype) {
   }
 }
 
+/// The run tells where the type does not (RecipeBuilder::check_one_element).
+bool can_have_one_element(const ir::Type& type) {
+  return std::ranges::all_of(type.extents, [](int64_t extent) { return extent == 1 || extent < 0; });
+}
+
 Status check_per_sample(const ir::Graph& graph, const Operator& op, const ArgSpec& spec, const ir::Arg& arg,
                         Span span, const Lifting& lifting) {
   if (!spec.per_sample) return user_error(Message::kNotPerSample, span, display_name(op), arg.name);
@@ -126,8 +126,8 @@ Status check_per_sample(const ir::Graph& graph, const Operator& op, const ArgSpe
     help = "convert it with fn.cast, which says how to round";
   } else if (spec.kind == ArgKind::kAny) {
     return {};
-  } else if (is_list(spec.kind) ? type.ndim > 1 : type.ndim != 0 && type.static_volume() != 1) {
-    help = is_list(spec.kind) ? "pass a 1-D tensor" : "pick one element, as in `x[0]`";
+  } else if (takes_list(spec.kind) ? type.ndim > 1 : !can_have_one_element(type)) {
+    help = takes_list(spec.kind) ? "pass a 1-D tensor" : "pick one element, as in `x[0]`";
   } else {
     return {};
   }
@@ -322,6 +322,11 @@ std::optional<Attr> convert_attr(const Attr& value, ArgKind kind) {
   return std::nullopt;
 }
 
+bool takes_list(ArgKind kind) {
+  return kind == ArgKind::kIntList || kind == ArgKind::kFloatList || kind == ArgKind::kStringList ||
+         kind == ArgKind::kDict || kind == ArgKind::kAny;
+}
+
 std::string_view kind_name(ArgKind kind) {
   switch (kind) {
     case ArgKind::kBool:
@@ -437,7 +442,8 @@ std::string value_note(const ir::Graph& graph, ir::ValueId value, const std::str
   return fmt::format("{} is {}", variable.empty() ? otherwise : "`" + variable + "`", type);
 }
 
-Result<std::vector<ir::Type>> check_call(const ir::Graph& graph, NodeSpec& spec) {
+Result<std::vector<ir::Type>> check_call(const ir::Graph& graph, NodeSpec& spec,
+                                         std::vector<ir::ValueId>* wanted) {
   remove_frame_inputs(spec);
   GALATEA_TRY(check_number_of_inputs(spec));
   const Lifting lifting(graph, *spec.op, spec.inputs, spec.args);
@@ -448,7 +454,7 @@ Result<std::vector<ir::Type>> check_call(const ir::Graph& graph, NodeSpec& spec)
   GALATEA_TRY(check_names_of_extents(graph, spec, lifting));
   append_frame_inputs(spec, lifting);
   GALATEA_CHECK(spec.op->type_rule != nullptr, spec.op->name + " has no type rule");
-  auto types = spec.op->type_rule(TypeContext(graph, *spec.op, spec, lifting));
+  auto types = spec.op->type_rule(TypeContext(graph, *spec.op, spec, lifting, wanted));
   if (!types) return types;
   for (ir::Type& type : *types) {
     if (lifting.lifts()) type = lifting.lifted(std::move(type), graph);

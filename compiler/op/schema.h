@@ -16,13 +16,17 @@
 
 namespace galatea::op {
 
-/// All checks of a call, in order; converts spec.args in place.
-Result<std::vector<ir::Type>> check_call(const ir::Graph& graph, GraphBuilder::NodeSpec& spec);
+/// All checks of a call, in order; converts spec.args in place. `wanted`, if not null, gets the operands whose
+/// extents the type rule would know (TypeContext::want_extents).
+Result<std::vector<ir::Type>> check_call(const ir::Graph& graph, GraphBuilder::NodeSpec& spec,
+                                         std::vector<ir::ValueId>* wanted = nullptr);
 
 /// The value in the form of `kind`, if that loses nothing (int to float, 3.0 to 3, 0/1 to bool, a scalar to a
 /// list of one). None stays None.
 std::optional<ir::Attr> convert_attr(const ir::Attr& value, ArgKind kind);
 
+/// Whether such an argument is a list, or any value: a data node given for it may have one axis or more.
+bool takes_list(ArgKind kind);
 /// "int", "float list": in signatures.
 std::string_view kind_name(ArgKind kind);
 /// "an integer", "a list of numbers".

@@ -43,7 +43,11 @@ bool given_static(const TypeContext& ctx, std::string_view name) {
 }
 
 int64_t length_of(const TypeContext& ctx, std::string_view name) {
-  if (ctx.is_per_sample(name)) return ctx.arg_type(name).static_volume();
+  if (ctx.is_per_sample(name)) {
+    const int64_t length = ctx.arg_type(name).static_volume();
+    if (length < 0) ctx.want_extents(name);
+    return length;
+  }
   return static_cast<int64_t>(ctx.numbers(name).size());
 }
 

@@ -81,6 +81,7 @@ Status check_parameter(const TypeContext& ctx, const char* name, const ir::Type&
                                    values.size(), describe(in)),
                        "name the axes with fn.reshape(x, layout=…), or give one number", name);
   } else if (node->static_volume() != 1 && (node->ndim != in.ndim || node->static_volume() < 0)) {
+    if (node->static_volume() < 0) ctx.want_extents(name);
     return ctx.error(
         fmt::format(
             "normalize: {} is {}; it must be one number or a tensor of {} dimensions of known extents", name,

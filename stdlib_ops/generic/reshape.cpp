@@ -69,6 +69,7 @@ Result<int> output_rank(const TypeContext& ctx, Source source) {
                                    describe(ctx.input(1))),
                        {});
     rank = ctx.input(1).static_volume();
+    if (rank < 0) ctx.want_extents(1);
   } else if (source == Source::kDims) {
     arg = "src_dims";
     rank = length_of(ctx, arg);

@@ -51,11 +51,13 @@ Status check_statistics(const TypeContext& ctx, int64_t channels) {
         if (v == 0)
           return ctx.error("crop_mirror_normalize: a std of 0", "std divides; use 1 for no scaling", "std");
   }
-  if (channels < 0 && std::max(lengths[0], lengths[1]) <= 1 && std::min(lengths[0], lengths[1]) < 0)
+  if (channels < 0 && std::max(lengths[0], lengths[1]) <= 1 && std::min(lengths[0], lengths[1]) < 0) {
+    ctx.want_extents(0);
     return ctx.error(
         "crop_mirror_normalize: neither the number of channels nor that of mean and std is known while "
         "compiling",
         "fix the shape of mean and std with fn.reshape(x, shape=[3])", lengths[0] < 0 ? "mean" : "std");
+  }
   if (lengths[0] > 1 && lengths[1] > 1 && lengths[0] != lengths[1])
     return ctx.error(fmt::format("crop_mirror_normalize: mean has {} values, std {}", lengths[0], lengths[1]),
                      "give the same number of values", "std");

@@ -36,12 +36,14 @@ Result<Shape> matrix_shape(const TypeContext& ctx, int64_t coordinates) {
     if (type.ndim != 2)
       return ctx.error(fmt::format("coord_transform: {} is {}, a matrix is needed", arg, describe(type)),
                        "a matrix has two axes, rows and columns; fn.reshape(x, shape=[…]) makes them", arg);
-    if (type.static_volume() < 0)
+    if (type.static_volume() < 0) {
+      ctx.want_extents(arg);
       return ctx.error(
           fmt::format("coord_transform: how many rows and columns {} has must be known while compiling", arg),
           fmt::format("say them with fn.reshape(x, shape=[{}, {}])", std::max<int64_t>(coordinates, 2),
                       std::max<int64_t>(columns, 2 + offset)),
           arg);
+    }
     if (type.extents[1] <= offset || (coordinates >= 0 && type.extents[1] != columns))
       return ctx.error(fmt::format("coord_transform: {} is {} for points of {} coordinates", arg,
                                    describe(type), coordinates),
@@ -55,11 +57,13 @@ Result<Shape> matrix_shape(const TypeContext& ctx, int64_t coordinates) {
   if (count == 0)
     return ctx.error(fmt::format("coord_transform: {} is an empty list", arg), "write its rows", arg);
   if (count == 1) return Shape{};
-  if (coordinates < 0 && count > kMaxUnknownRows)
+  if (coordinates < 0 && count > kMaxUnknownRows) {
+    ctx.want_extents(0);
     return ctx.error(
         fmt::format("coord_transform: how many coordinates points of {} have must be known while compiling",
                     describe(ctx.input(0))),
         "say it with fn.reshape(points, shape=[-1, …])");
+  }
   if (coordinates < 0) return Shape{-1, -1, false};  // the run tells how the numbers are rows
   if (count % columns != 0)
     return ctx.error(fmt::format("coord_transform: {} numbers of {} are no rows of {}", count, arg, columns),

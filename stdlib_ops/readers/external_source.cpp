@@ -16,11 +16,15 @@ Types external_types(const TypeContext& ctx) {
         "external_source: the element type is not declared",
         "add dtype=, for instance dtype=types.UINT8: the pipeline is compiled before it sees data");
   const bool has_rank = ctx.given("ndim"), has_layout = ctx.given("layout") && !ctx.text("layout").empty();
-  if (!has_rank && !has_layout)
+  const bool has_shape = ctx.given("shape");
+  if (!has_rank && !has_layout && !has_shape)
     return ctx.error("external_source: the number of dimensions is not declared",
                      "add ndim= (0 for scalars) or layout=, for instance layout=\"HWC\"");
   const Layout layout = has_layout ? Layout(ctx.text("layout")) : Layout();
-  const int64_t rank = has_rank ? ctx.integer("ndim") : layout.size();
+  const std::vector<int64_t> shape = has_shape ? ctx.integers("shape") : std::vector<int64_t>();
+  const int64_t rank = has_rank     ? ctx.integer("ndim")
+                       : has_layout ? layout.size()
+                                    : static_cast<int64_t>(shape.size());
   if (rank < 0 || rank > kMaxRank)
     return ctx.error(fmt::format("external_source: ndim must be between 0 and {}, not {}", kMaxRank, rank),
                      {}, "ndim");
@@ -28,11 +32,19 @@ Types external_types(const TypeContext& ctx) {
     return ctx.error(fmt::format("external_source: layout \"{}\" has {} letters, ndim is {}", layout.str(),
                                  layout.size(), rank),
                      {}, "layout");
+  if (has_shape && static_cast<int64_t>(shape.size()) != rank)
+    return ctx.error(
+        fmt::format("external_source: shape has {} extents, a sample {} dimensions", shape.size(), rank),
+        "give one for each dimension, -1 where samples differ", "shape");
+  for (const int64_t extent : shape)
+    if (extent < -1)
+      return ctx.error(fmt::format("external_source: negative extent {} in shape", extent),
+                       "-1 stands for extents that differ", "shape");
   ir::Type out;
   out.dtype = ctx.dtype("dtype", DType::kU8);
   out.ndim = static_cast<int>(rank);
   out.layout = layout;
-  out.extents.assign(static_cast<size_t>(rank), -1);
+  out.extents = has_shape ? shape : std::vector<int64_t>(static_cast<size_t>(rank), -1);
   return std::vector{out};
 }
 
@@ -48,7 +60,9 @@ Operator make_external_source() {
   op.summary = "Tensors fed by the host program, by name.";
   op.documentation =
       "The host feeds one tensor per sample under the name given by name=. With dtype, and ndim or layout, "
-      "the pipeline is compiled and checked before it sees data; without them, when the first batch is fed.";
+      "the pipeline is compiled and checked before it sees data; without them, when the first batch is fed. "
+      "So it is where extents decide how many dimensions another result has, or how many numbers a list: "
+      "declare them with shape=, or the first batch says what those of all others are.";
   op.kind = OperatorKind::kNative;
   op.source = true;
   op.typed_by_host = true;
@@ -60,6 +74,10 @@ Operator make_external_source() {
        .kind = ArgKind::kInt,
        .documentation = "Number of dimensions of a sample; that of layout, else of the first batch."},
       {.name = "layout", .kind = ArgKind::kLayout, .documentation = "Layout of a sample."},
+      {.name = "shape",
+       .kind = ArgKind::kIntList,
+       .documentation = "Extents of every sample, -1 where they differ. If not given, extents on which the "
+                        "number of dimensions of another result depends are those of the first batch."},
       {.name = "repeat_last",
        .kind = ArgKind::kBool,
        .default_value = false,

@@ -248,6 +248,90 @@ TEST(Late, TheHostMayStateTypesBeforehand) {
   EXPECT_EQ(refused, nullptr);
 }
 
+constexpr const char* kExtentsDecide = R"(from nvidia.dali import pipeline_def, fn, types
+
+@pipeline_def(batch_size=2, num_threads=1)
+def late():
+    x = fn.external_source(name="x", dtype=types.FLOAT, ndim=1)
+    return fn.full(7.0, shape=fn.cast(x, dtype=types.INT32)), x
+)";
+
+std::vector<int64_t> extents(const galatea_batch* batch, int32_t sample) {
+  galatea_tensor tensor;
+  EXPECT_OK(galatea_batch_tensor_borrow(batch, 0, sample, &tensor));
+  return {tensor.extents, tensor.extents + tensor.ndim};
+}
+
+TEST(Late, ExtentsOfTheFirstBatchDecideHowManyDimensionsThereAre) {
+  auto engine = make_engine();
+  auto program = compile(engine.get(), kExtentsDecide);
+  ASSERT_TRUE(program);
+  const auto notes = parse_json(galatea_program_warnings_json_borrow(program.get()));
+  ASSERT_EQ(notes["diagnostics"].size(), 1U);
+  EXPECT_EQ(notes["diagnostics"][0]["code"], "G0444");
+  EXPECT_EQ(notes["diagnostics"][0]["line"], 6);
+  EXPECT_EQ(galatea_program_num_outputs(program.get()), -1);
+  galatea_port port;
+  EXPECT_OK(galatea_program_get_input(program.get(), 0, &port));
+  EXPECT_EQ(port.dtype, GALATEA_FLOAT) << "the text says it";
+
+  using Extents = std::vector<int64_t>;
+  auto two = start(program.get()), three = start(program.get());
+  EXPECT_OK(feed(two.get(), {{2, 3}, {4, 1}}));
+  auto batch = next(two.get());
+  ASSERT_TRUE(batch);
+  EXPECT_EQ(extents(batch.get(), 0), (Extents{2, 3}));
+  EXPECT_EQ(extents(batch.get(), 1), (Extents{4, 1}));
+  EXPECT_OK(feed(three.get(), {{2, 3, 1}}));
+  batch = next(three.get());
+  ASSERT_TRUE(batch);
+  EXPECT_EQ(extents(batch.get(), 0), (Extents{2, 3, 1}));
+
+  // Another length than the first batch's, at the source's line.
+  galatea_error* error = feed(two.get(), {{2, 3}, {1, 2, 3}});
+  ASSERT_NE(error, nullptr);
+  const auto json = parse_json(galatea_error_json_borrow(error));
+  galatea_error_destroy(error);
+  EXPECT_EQ(json["diagnostics"][0]["code"], "G0906");
+  EXPECT_EQ(json["diagnostics"][0]["line"], 5);
+  const auto words = json["diagnostics"][0]["message"].get<std::string>();
+  EXPECT_NE(words.find("sample 1 is f32[3]"), std::string::npos) << words;
+  EXPECT_OK(feed(two.get(), {{5, 2}}));
+  EXPECT_EQ(extents(next(two.get()).get(), 0), (Extents{5, 2}));
+}
+
+TEST(Late, SamplesThatDifferInTheExtentsThatDecideAreRefused) {
+  auto engine = make_engine();
+  auto program = compile(engine.get(), kExtentsDecide);
+  ASSERT_TRUE(program);
+  auto session = start(program.get());
+  galatea_error* error = feed(session.get(), {{2, 3}, {4}});
+  ASSERT_NE(error, nullptr);
+  const auto json = parse_json(galatea_error_json_borrow(error));
+  galatea_error_destroy(error);
+  EXPECT_EQ(json["diagnostics"][0]["code"], "G0460");
+  EXPECT_EQ(json["diagnostics"][0]["line"], 6);
+  const auto notes = json["diagnostics"][0]["notes"].dump();
+  EXPECT_NE(notes.find("samples of the input `x` differ in extents"), std::string::npos) << notes;
+  EXPECT_OK(feed(session.get(), {{2, 3}})) << "as if nothing had been fed";
+  EXPECT_TRUE(next(session.get()));
+}
+
+TEST(Late, DeclaredExtentsAreCompiledAtOnce) {
+  auto engine = make_engine();
+  std::string text = kExtentsDecide;
+  const std::string rank = "ndim=1";
+  text.replace(text.find(rank), rank.size(), "shape=[2]");
+  auto program = compile(engine.get(), text.c_str());
+  ASSERT_TRUE(program);
+  EXPECT_EQ(galatea_program_num_outputs(program.get()), 2);
+  EXPECT_STREQ(galatea_program_warnings_text_borrow(program.get()), "");
+  auto session = start(program.get());
+  EXPECT_EQ(code_of(feed(session.get(), {{1, 2, 3}})), "G0906");
+  EXPECT_OK(feed(session.get(), {{2, 3}}));
+  EXPECT_TRUE(next(session.get()));
+}
+
 TEST(Late, SessionsDrawByOneSeed) {
   auto engine = make_engine();
   auto program = compile(engine.get(), R"(from nvidia.dali import pipeline_def, fn, types

@@ -174,6 +174,11 @@ OpRun& OpRun::arg(std::string name, Tensor per_sample) {
   return *this;
 }
 
+OpRun& OpRun::fed_arg(std::string name, Tensor per_sample) {
+  values_.emplace_back(std::move(name), Given{std::move(per_sample), {}});
+  return *this;
+}
+
 ir::ValueId OpRun::add_value(op::GraphBuilder& builder, const Given& given) {
   ir::Type type;
   type.dtype = given.tensor.dtype;

@@ -48,7 +48,8 @@ class OpRun {
   /// The same with all extents declared.
   OpRun& fixed(Tensor value);
   OpRun& arg(std::string name, ir::Attr value);
-  OpRun& arg(std::string name, Tensor per_sample);  ///< declared with all its extents
+  OpRun& arg(std::string name, Tensor per_sample);      ///< declared with all its extents
+  OpRun& fed_arg(std::string name, Tensor per_sample);  ///< declared with none of them
   OpRun& sample(uint64_t index) {
     sample_ = index;
     return *this;

@@ -16,9 +16,6 @@ namespace {
 const std::map<std::string, std::string>& intended_differences() {
   static const std::string kComparison =
       "DALI 2.4 compares negative integers with floats wrongly (-9 < -21.5 is recorded as true)";
-  static const std::string kRank =
-      "a vector of unknown length decides the rank or the number of choices; refused while compiling, with "
-      "help";
   static const std::map<std::string, std::string> kDifferences = {
       {"pair_int8_float64", kComparison},
       {"pair_int16_float64", kComparison},
@@ -31,9 +28,6 @@ const std::map<std::string, std::string>& intended_differences() {
       {"pair_float64_int16", kComparison},
       {"pair_float64_int32", kComparison},
       {"pair_float64_int64", kComparison},
-      {"reshape_per_sample", kRank},
-      {"reshape_input", kRank},
-      {"uniform_values_per_sample", kRank},
       {"empty_resize", "an image without pixels has nothing to resize; an error instead of a made-up image"},
       {"merge_list",
        "arms whose values differ in type are an error while compiling, also where that leaf is not read "

@@ -19,6 +19,18 @@ std::string first_message(const std::vector<Diagnostic>& diagnostics) {
   return "no error";
 }
 
+/// What the first batch tells (api/late_session.h).
+std::map<std::string, dsl::InputType> types_of_inputs(const dsl::LatePipeline& late,
+                                                      const OracleCase& oracle_case) {
+  std::map<std::string, dsl::InputType> types;
+  for (const auto& input : late.inputs) {
+    types.emplace(input.name, *input.type);
+    for (const auto& [name, samples] : oracle_case.inputs)
+      if (name == input.name && input.wants_extents) types[name].extents = samples.front().shape;
+  }
+  return types;
+}
+
 DType dtype_of(const std::string& numpy) {
   for (int i = 0; i < kNumDTypes; ++i)
     if (numpy_name(static_cast<DType>(i)) == numpy) return static_cast<DType>(i);
@@ -33,6 +45,11 @@ std::string run_case(const OracleCase& oracle_case) {
   dsl::FrontendOptions options;
   dsl::FrontendResult staged = dsl::stage_pipeline(oracle_case.name + ".dali-dsl", oracle_case.text, options,
                                                    product().registry, sources);
+  if (staged.ok && !staged.late.empty()) {
+    options.input_types = types_of_inputs(staged.late.front(), oracle_case);
+    staged = dsl::stage_pipeline(oracle_case.name + ".dali-dsl", oracle_case.text, options,
+                                 product().registry, sources);
+  }
   if (!staged.ok) return oracle_case.refused ? "" : "staging: " + first_message(staged.diagnostics);
   CompileOptions compile_options;
   compile_options.registry = &product().registry;
