@@ -36,9 +36,9 @@ StageRef convolve(RecipeBuilder& b, const std::string& name, StageRef source, in
                  .finish = [&](Expr acc) { return kernel::saturate(acc, type); }});
 }
 
-Status check_filter_input(const TypeContext& ctx) {
+Status check_filter_input(const TypeContext& ctx, bool takes_f64) {
   const ir::Type& in = ctx.input(0);
-  if (is_bool(in.dtype) || in.dtype == DType::kF64)
+  if (is_bool(in.dtype) || (in.dtype == DType::kF64 && !takes_f64))
     return ctx.error(fmt::format("{} does not take {}", ctx.op().name, types_name(in.dtype)),
                      "convert it with fn.cast");
   const size_t axes = data_axes(in.layout, in.ndim).size();

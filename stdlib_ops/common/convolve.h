@@ -22,7 +22,8 @@ StageRef convolve(RecipeBuilder& b, const std::string& name, StageRef source, in
 /// The same with its result rounded and clamped to `type`.
 StageRef convolve(RecipeBuilder& b, const std::string& name, StageRef source, int axis, const Window& window,
                   DType type);
-/// Complains about inputs that the filters do not take: more than three axes besides channels, bools.
-Status check_filter_input(const TypeContext& ctx);
+/// Complains about inputs that the filters do not take: more than three axes besides channels, bools, and f64
+/// where the filter does not say that it takes that.
+Status check_filter_input(const TypeContext& ctx, bool takes_f64 = false);
 
 }  // namespace galatea::ops

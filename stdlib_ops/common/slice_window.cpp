@@ -41,7 +41,8 @@ std::vector<ArgSpec> slice_args() {
       {.name = "axis_names",
        .kind = ArgKind::kLayout,
        .default_value = std::string("WH"),
-       .documentation = "The same by letters of the layout (x first by default); wins over axes."},
+       .documentation = "The same by letters of the layout (x first by default); wins over axes. "
+                        "Without a layout, two axes are HW, three HWC, four DHWC."},
       {.name = "normalized_anchor",
        .kind = ArgKind::kBool,
        .default_value = true,
@@ -60,8 +61,15 @@ bool by_number(const Context& c) {
   return c.given("axes") && !c.given("axis_names");
 }
 
+/// What DALI takes letters for where the input has no layout.
+Layout layout_or_usual(const Layout& layout, int ndim) {
+  if (!layout.empty()) return layout;
+  return Layout(ndim == 2 ? "HW" : ndim == 3 ? "HWC" : ndim == 4 ? "DHWC" : "");
+}
+
 template <typename Context>
-std::vector<int> axes_of(const Context& c, const Layout& layout, int ndim) {
+std::vector<int> axes_of(const Context& c, const Layout& given, int ndim) {
+  const Layout layout = layout_or_usual(given, ndim);
   std::vector<int> axes;
   if (by_number(c)) {
     for (int64_t a : c.integers("axes")) axes.push_back(static_cast<int>(a < 0 ? a + ndim : a));
@@ -84,7 +92,7 @@ const char* end_argument(const Context& c) {
 
 Result<std::vector<int>> slice_axes(const TypeContext& ctx, const Layout& layout, int ndim) {
   const std::string arg = by_number(ctx) ? "axes" : "axis_names";
-  if (!by_number(ctx) && layout.empty() && !ctx.text("axis_names").empty())
+  if (!by_number(ctx) && layout_or_usual(layout, ndim).empty() && !ctx.text("axis_names").empty())
     return ctx.error(fmt::format("{}: axis_names \"{}\" needs an input with a layout", ctx.op().name,
                                  ctx.text("axis_names")),
                      "give axes=[…], or name the axes with fn.reshape(x, layout=…)",

@@ -11,7 +11,7 @@ namespace {
 constexpr int64_t kMaxWindow = 8191;
 
 Types gaussian_types(const TypeContext& ctx) {
-  GALATEA_TRY(check_filter_input(ctx));
+  GALATEA_TRY(check_filter_input(ctx, true));
   const ir::Type& in = ctx.input(0);
   const int axes = static_cast<int>(data_axes(in.layout, in.ndim).size());
   GALATEA_TRY(check_length(ctx, "sigma", axes));
@@ -78,6 +78,9 @@ void define_gaussian(RecipeBuilder& b) {
   const auto sigmas = list_arg(b, "sigma", count, DType::kF32);
   const auto windows = list_arg(b, "window_size", count, DType::kI64);
   StageRef result;
+  if (in.dtype == DType::kF64)
+    result =
+        b.map("narrowed", DType::kF32, b.extents(0), [&](const Axes& at) { return to_f32(b.load(0, at)); });
   for (int a = count; a-- > 0;) {
     const auto n = static_cast<size_t>(a);
     const Window window = gaussian_window(b, sigmas[n], windows[n], fmt::format("window{}", a));
@@ -97,7 +100,7 @@ Operator make_gaussian_blur() {
       "Separable weights exp(-i^2 / (2 sigma^2)), normalised to sum 1, along every axis but channels. "
       "Without window_size the window has 2 ceil(3 sigma) + 1 taps; without sigma it is "
       "((window_size - 1) / 2 - 1) * 0.3 + 0.8. Past the edge the image is mirrored without repeating the "
-      "edge pixel. Sums in f32, rounded at the end only.";
+      "edge pixel. Sums in f32 (of FLOAT64 as well, as in DALI), rounded at the end only.";
   op.inputs = {{.name = "data",
                 .documentation = "image of any layout with one to three axes besides the channels",
                 .axes = "^F"}};

@@ -63,18 +63,11 @@ Result<int> axis_argument(const TypeContext& ctx, int count) {
   return static_cast<int>(axis < 0 ? axis + count : axis);
 }
 
-Result<Layout> common_layout(const TypeContext& ctx) {
-  Layout layout;
-  for (int k = 0; k < ctx.num_inputs(); ++k) {
-    const Layout& here = ctx.input(k).layout;
-    if (here.empty()) continue;
-    if (!layout.empty() && layout != here)
-      return ctx.error(fmt::format("{}: inputs have different layouts ({} and {})", ctx.op().name,
-                                   layout.str(), here.str()),
-                       "transpose one of them, or name its axes with fn.reshape(x, layout=…)");
-    layout = here;
-  }
-  return layout;
+/// As in DALI, that of the first input that has one; what the others call their axes does not matter.
+Layout first_layout(const TypeContext& ctx) {
+  for (int k = 0; k < ctx.num_inputs(); ++k)
+    if (!ctx.input(k).layout.empty()) return ctx.input(k).layout;
+  return {};
 }
 
 // ---- cat
@@ -93,7 +86,7 @@ Types cat_types(const TypeContext& ctx) {
   GALATEA_TRY(check_types(ctx));
   if (ctx.input(0).ndim == 0)
     return ctx.error("cat: scalars cannot be joined along an existing axis", "use fn.stack");
-  GALATEA_ASSIGN(Layout layout, common_layout(ctx));
+  const Layout layout = first_layout(ctx);
   GALATEA_ASSIGN(const int axis, cat_axis(ctx, layout));
   ir::Type out = ctx.input(0);
   out.layout = layout;
@@ -164,7 +157,7 @@ void define_cat(RecipeBuilder& b) {
 
 Types stack_types(const TypeContext& ctx) {
   GALATEA_TRY(check_types(ctx));
-  GALATEA_ASSIGN(Layout layout, common_layout(ctx));
+  const Layout layout = first_layout(ctx);
   const int ndim = ctx.input(0).ndim;
   GALATEA_ASSIGN(const int axis, axis_argument(ctx, ndim + 1));
   ir::Type out = ctx.input(0);

@@ -23,9 +23,11 @@ int class_axis(const Context& c, const ir::Type& in) {
 Types one_hot_types(const TypeContext& ctx) {
   const ir::Type& in = ctx.input(0);
   const int64_t classes = ctx.integer("num_classes"), axis = ctx.integer("axis");
-  if (classes < 1)
-    return ctx.error(fmt::format("one_hot: num_classes must be at least 1, not {}", classes), {},
+  if (classes < 0)
+    return ctx.error(fmt::format("one_hot: num_classes must not be negative, but is {}", classes), {},
                      "num_classes");
+  // One number or a vector of one element: without `axis` they give the same.
+  if (in.ndim > 0 && in.static_volume() < 0 && !ctx.given("axis")) ctx.want_extents(0);
   if (axis < -1 || axis > in.ndim)
     return ctx.error(fmt::format("one_hot: axis {} is out of range for {}, which has places 0 to {}", axis,
                                  describe(in), in.ndim),
@@ -99,7 +101,7 @@ Operator make_one_hot() {
   op.min_inputs = op.max_inputs = 1;
   op.args = {{.name = "num_classes",
               .kind = ArgKind::kInt,
-              .required = true,
+              .default_value = int64_t{0},
               .documentation = "How many classes there are: the extent of the new axis."},
              {.name = "axis",
               .kind = ArgKind::kInt,

@@ -42,9 +42,11 @@ Types choice_types(const TypeContext& ctx) {
   GALATEA_ASSIGN(ir::Type out, drawn_type(ctx, a.dtype, 1));
   for (int d = 1; d < a.ndim; ++d) out.extents.push_back(a.extents[static_cast<size_t>(d)]);
   out.ndim = static_cast<int>(out.extents.size());
+  // Picks along one axis stand where the choices stood; a single one has lost that axis.
+  const int picks = out.ndim - std::max(a.ndim - 1, 0);
   out.layout = {};
-  const bool one_pick = ctx.num_inputs() < 2 && !ctx.given("shape");
-  if (one_pick && a.layout.size() > 1) out.layout = Layout(a.layout.str().substr(1));
+  if (picks == 0 && a.layout.size() > 1) out.layout = Layout(a.layout.str().substr(1));
+  if (picks == 1) out.layout = a.layout;
   return std::vector{out};
 }
 

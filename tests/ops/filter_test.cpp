@@ -241,6 +241,15 @@ TEST(GaussianBlur, IsSeparable) {
                                 gaussian(0.5, 25)));
 }
 
+TEST(GaussianBlur, SumsDoublesInSingle) {
+  const Tensor in = random_tensor(DType::kF32, {7, 11, 3}, "HWC", 33);
+  const Tensor wide = tensor(DType::kF64, in.extents, in.numbers(), "HWC");
+  const Tensor out = OpRun("gaussian_blur").input(wide).arg("sigma", 1.2).result();
+  EXPECT_EQ(out.dtype, DType::kF64);
+  EXPECT_EQ(out.numbers(), OpRun("gaussian_blur").input(in).arg("sigma", 1.2).result().numbers());
+  EXPECT_NE(OpRun("laplacian").input(wide).failure().find("FLOAT64"), std::string::npos) << "as in DALI";
+}
+
 TEST(GaussianBlur, ChannelsFirstAndOneAxis) {
   const Tensor in = random_tensor(DType::kF32, {2, 5, 6}, "CHW", 33);
   const Tensor out = OpRun("gaussian_blur").input(in).arg("sigma", 0.8).result();

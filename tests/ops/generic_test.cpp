@@ -146,6 +146,13 @@ TEST(Stack, MakesANewAxis) {
             std::string::npos);
 }
 
+TEST(Stack, TakesTheLayoutOfTheFirst) {
+  const Tensor a = random_tensor(DType::kU8, {5, 7}, "HW", 4), b = random_tensor(DType::kU8, {5, 7}, "AB", 5);
+  EXPECT_EQ(OpRun("stack").input(a).input(b).result().layout.str(), "");
+  EXPECT_EQ(OpRun("stack").input(a).input(b).arg("axis_name", std::string("X")).result().layout.str(), "XHW");
+  EXPECT_EQ(OpRun("cat").input(b).input(a).result().layout.str(), "AB");
+}
+
 TEST(Reshape, KeepsElements) {
   const Tensor in = random_tensor(DType::kU8, {4, 6, 3}, "HWC", 6);
   auto extents = [&](OpRun run) {

@@ -185,6 +185,49 @@ TEST(Window, VectorsOfUnknownLengthAreChecked) {
             std::string::npos);
 }
 
+TEST(Scalars, MayBeFedAsTensorsOfOneElement) {
+  const Tensor known =
+      OpRun("brightness").input(photo()).arg("brightness", scalar(DType::kF32, 0.5)).result();
+  for (const std::vector<int64_t>& extents : {std::vector<int64_t>{1}, std::vector<int64_t>{1, 1}})
+    EXPECT_EQ(OpRun("brightness")
+                  .input(photo())
+                  .fed_arg("brightness", tensor(DType::kF32, extents, {0.5}))
+                  .result()
+                  .numbers(),
+              known.numbers());
+  for (const std::vector<int64_t>& extents : {std::vector<int64_t>{2}, std::vector<int64_t>{0}}) {
+    const auto count = static_cast<size_t>(extents[0]);
+    EXPECT_EQ(OpRun("brightness")
+                  .input(photo())
+                  .fed_arg("brightness", tensor(DType::kF32, extents, std::vector<double>(count, 1.0)))
+                  .failure(),
+              fmt::format("brightness is one number, and has {} elements", count));
+  }
+  EXPECT_NE(OpRun("brightness")
+                .input(photo())
+                .arg("brightness", tensor(DType::kF32, {2}, {1, 2}))
+                .failure()
+                .find("must be a number"),
+            std::string::npos)
+      << "what is known is said before";
+}
+
+TEST(Slice, TakesLettersWithoutALayoutAsTheUsualOnes) {
+  const std::vector<int64_t> start{2, 1}, shape{4, 3};
+  for (const std::string layout : {"HW", "HWC", "DHWC"}) {
+    std::vector<int64_t> extents{7, 8, 9, 10};
+    extents.resize(layout.size());
+    const Tensor named = random_tensor(DType::kU8, extents, Layout(layout), 22);
+    Tensor unnamed = named;
+    unnamed.layout = {};
+    auto cut = [&](const Tensor& in) {
+      return OpRun("slice").input(in).arg("start", start).arg("shape", shape).result();
+    };
+    EXPECT_EQ(cut(unnamed).numbers(), cut(named).numbers()) << layout;
+    EXPECT_EQ(cut(unnamed).layout.str(), "");
+  }
+}
+
 TEST(Slice, AbsoluteRelativeAndPositional) {
   auto box = [&](int64_t y0, int64_t x0, int64_t h, int64_t w) {
     return image_of(h, w, 3,

@@ -191,6 +191,13 @@ TEST(Random, Choice) {
                           rows.cells.begin() + static_cast<long>(s * 4));
     EXPECT_TRUE(found) << "row " << r;
   }
+  auto layout = [&](OpRun run) {
+    return run.input(random_tensor(DType::kU8, {3, 4}, "AB", 1)).result().layout.str();
+  };
+  EXPECT_EQ(layout(OpRun("random.choice")), "B");
+  EXPECT_EQ(layout(OpRun("random.choice").arg("shape", Extents{6})), "AB")
+      << "picks stand where choices stood";
+  EXPECT_EQ(layout(OpRun("random.choice").arg("shape", Extents{6, 2})), "");
   EXPECT_EQ(OpRun("random.choice").input(rows).result().extents, (Extents{4}));
   EXPECT_NE(OpRun("random.choice").input(scalar(DType::kI32, 0)).failure().find("nothing to choose"),
             std::string::npos);

@@ -21,6 +21,7 @@ MODULES = (
     "pipelines",
     "graphs",
     "feeds",
+    "fed_arguments",
     "workers",
     "sources",
     "readers",
