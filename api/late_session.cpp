@@ -164,7 +164,7 @@ void LateSession::tell_extents() {
       std::vector<int64_t>& told = input.type->extents;
       if (told.empty()) told.assign(extents.begin(), extents.end());
       for (size_t d = 0; d < told.size(); ++d)
-        if (told[d] != extents[d]) told[d] = -1;
+        if (told[d] != extents[d] || (d == 0 && input.counts_frames)) told[d] = -1;
     }
   }
 }

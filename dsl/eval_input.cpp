@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "compiler/op/lifting.h"
 #include "compiler/op/schema.h"
 #include "dsl/evaluator.h"
 
@@ -136,44 +137,48 @@ bool Evaluator::complete_input_type(op::GraphBuilder::NodeSpec& spec) {
   return true;
 }
 
-// Sources from which a value's extents may come. What a native function makes has extents of its own.
-void Evaluator::find_feeds(ir::ValueId value, std::set<ir::ValueId>& seen,
-                           std::set<std::string>& names) const {
+// Sources from which a value's extents may come; true: on the way there the first axis was said to count
+// frames. What a native function makes has extents of its own.
+void Evaluator::find_feeds(ir::ValueId value, bool has_frames, std::set<ir::ValueId>& seen,
+                           std::map<std::string, bool>& feeds) const {
   if (!seen.insert(value).second) return;
   const ir::Node* node = graph_->defining_node(value);
   if (node == nullptr) {
     const ir::Value& merged = graph_->value(value);
     for (const ir::ValueId operand : graph_->block(merged.block).merges[merged.index].operands)
-      find_feeds(operand, seen, names);
+      find_feeds(operand, has_frames, seen, feeds);
     return;
   }
-  if (node->op->typed_by_host) names.insert(node->name.empty() ? "input" : node->name);
+  has_frames = has_frames || graph_->type(value).layout.find(op::kFrameAxis) == 0;
+  if (node->op->typed_by_host) feeds[node->name.empty() ? "input" : node->name] |= has_frames;
   if (node->op->source || node->op->kind == op::OperatorKind::kNative) return;
-  for (const ir::ValueId input : node->inputs) find_feeds(input, seen, names);
+  for (const ir::ValueId input : node->inputs) find_feeds(input, has_frames, seen, feeds);
   for (const ir::Arg& arg : node->args)
-    if (arg.is_value()) find_feeds(arg.as_value(), seen, names);
+    if (arg.is_value()) find_feeds(arg.as_value(), has_frames, seen, feeds);
 }
 
-std::set<std::string> Evaluator::feeds_of(const std::vector<ir::ValueId>& values) const {
+std::map<std::string, bool> Evaluator::feeds_of(const std::vector<ir::ValueId>& values) const {
   std::set<ir::ValueId> seen;
-  std::set<std::string> names;
+  std::map<std::string, bool> feeds;
   for (const ir::ValueId value : values)
-    if (graph_->type(value).static_volume() < 0) find_feeds(value, seen, names);
-  return names;
+    if (graph_->type(value).static_volume() < 0) find_feeds(value, false, seen, feeds);
+  return feeds;
 }
 
 // A type rule would know extents that its call does not have. Where the host feeds them, the first batch tells
 // them: true, and what depends on the call is staged again with them. Of inputs that the text declares, only
 // where the rule fails without: they are there so that the pipeline is compiled before it is fed.
 bool Evaluator::wait_for_extents(const std::vector<ir::ValueId>& wanted, bool has_failed, Span span) {
-  const std::set<std::string> feeds = feeds_of(wanted);
+  const std::map<std::string, bool> feeds = feeds_of(wanted);
   std::vector<std::string> waits;
   bool waits_at_all = false;
   for (LatePipeline::Input& input : inputs_) {
-    if (!feeds.contains(input.name) || !input.type || input.type->ndim == 0) continue;
+    const auto feed = feeds.find(input.name);
+    if (feed == feeds.end() || !input.type || input.type->ndim == 0) continue;
     if (!input.type->extents.empty() || (input.is_declared && !has_failed)) continue;
     if (!input.wants_extents) waits.push_back(input.name);
     input.wants_extents = waits_at_all = true;
+    input.counts_frames |= feed->second;
   }
   if (!waits.empty()) note(Message::kLateExtents, user_span(span), {inputs_text("input", waits)});
   return waits_at_all;

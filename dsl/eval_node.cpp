@@ -92,7 +92,7 @@ Value Evaluator::add_node(op::GraphBuilder::NodeSpec spec) {
   if (!wanted.empty() && wait_for_extents(wanted, !added, span)) return Value(ValueKind::kUnknown);
   if (!added) {
     for (Diagnostic& diagnostic : added.error().diagnostics) {
-      for (const std::string& feed : feeds_of(wanted))
+      for (const auto& [feed, has_frames] : feeds_of(wanted))
         diagnostic.notes.push_back("samples of the input `" + feed + "` differ in extents");
       if (!diagnostic.span.valid()) diagnostic.span = span;
       if (of_library) add_label(diagnostic, span, "here in the library");

@@ -353,8 +353,9 @@ class Evaluator {
   Value call_sources(const op::Operator& op, const std::string& path, CallArguments& arguments,
                      const CallArguments::Keyword& count);
   bool complete_input_type(op::GraphBuilder::NodeSpec& spec);
-  void find_feeds(ir::ValueId value, std::set<ir::ValueId>& seen, std::set<std::string>& names) const;
-  std::set<std::string> feeds_of(const std::vector<ir::ValueId>& values) const;
+  void find_feeds(ir::ValueId value, bool has_frames, std::set<ir::ValueId>& seen,
+                  std::map<std::string, bool>& feeds) const;
+  std::map<std::string, bool> feeds_of(const std::vector<ir::ValueId>& values) const;
   bool wait_for_extents(const std::vector<ir::ValueId>& wanted, bool has_failed, Span span);
   void fail_refused_argument(const op::Operator& op, const op::ArgSpec& schema, Span span);
   Value fail_outside(const OperatorObject& callee, const CallArguments& arguments);

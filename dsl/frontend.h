@@ -101,6 +101,7 @@ struct LatePipeline {
     bool is_declared = false;       ///< element type and rank stand in the text
     /// What the pipeline is depends on its extents.
     bool wants_extents = false;
+    bool counts_frames = false;  ///< but for its first axis
     bool is_open() const { return !type || (wants_extents && type->extents.empty()); }
   };
   std::vector<Input> inputs;  ///< all that a host feeds; one at least is open

@@ -38,10 +38,11 @@ enum class Opcode : uint8_t {
   kNodeKey,      ///< r[dst] = mix(constants[a], epoch in which the sample of source b (-1: none) is read)
   kBatchSlot,    ///< r[dst] = position in the batch
   kExtent,       ///< r[dst] = extent imm of slot a
-  kLoad,         ///< r[dst] = element number r[b] (row-major) of slot a, of type `type`
-  kJump,         ///< to instruction a
-  kBranch,       ///< to a if r[b] != 0, else to c
-  kSwitch,       ///< to lists[a + r[b]], r[b] checked to be in [0, imm)
+  kLoad,    ///< r[dst] = element number r[b] (row-major) of slot a, of type `type`; past the end the last
+            ///< one, of none 0
+  kJump,    ///< to instruction a
+  kBranch,  ///< to a if r[b] != 0, else to c
+  kSwitch,  ///< to lists[a + r[b]], r[b] checked to be in [0, imm)
   kCheck,  ///< the sample fails with messages[a] unless r[b]; values = lists[c .. c+imm) (registers; types in
            ///< the message)
   kAdmit,  ///< from here to the next kAdmit or the end the sample takes at most r[a] bytes for intermediates

@@ -125,8 +125,12 @@ Status Frame::load(const Instruction& i) {
   if (tensor.memory != Memory::kHost)
     return std::unexpected(bad_view("an element is loaded from the device"));
   int64_t element = int_register(i.b);
-  if (element < 0 || element >= tensor.volume())
-    return std::unexpected(bad_view("an element past the end is loaded"));
+  if (element < 0) return std::unexpected(bad_view("an element before the first is loaded"));
+  if (tensor.volume() == 0) {
+    registers_[static_cast<size_t>(i.dst)] = Cell{};
+    return {};
+  }
+  element = std::min(element, tensor.volume() - 1);
   int64_t offset = 0;
   for (int d = tensor.ndim - 1; d >= 0; --d) {
     offset += element % tensor.extents[d] * tensor.strides[d];

@@ -45,7 +45,8 @@ enum class ExprKind : uint8_t {
 
 enum class SymbolKind : uint8_t {
   kExtent,       ///< a = graph value, b = dimension; i64
-  kElement,      ///< a = graph value, b = flat element (row-major over static extents); the value's dtype
+  kElement,      ///< a = graph value, b = flat element (row-major; only the first extent may be unknown, and
+                 ///< past its end stands the last element, of none 0); the value's dtype
   kSampleIndex,  ///< the sample's number in the data set; u64; a = reader (graph node) whose numbering counts
   kNodeKey,      ///< a = graph node: its random key mixed with the epoch; u64
   kBatchSlot,    ///< position in the batch; i64

@@ -24,7 +24,8 @@ using kernel::StageForm;
 using kernel::SymbolKind;
 using Mask = uint32_t;
 
-/// Scalars that differ from frame to frame are written out for so many frames.
+/// Scalars that differ from frame to frame, and are checked or decide an extent, are written out for so many
+/// frames; where the run alone tells how many there are, each behind the question whether it is there.
 constexpr int64_t kMaxFramesWrittenOut = 64;
 
 class Lifter {
@@ -249,41 +250,72 @@ class Lifter {
     return known ? std::optional(out) : std::nullopt;
   }
 
-  /// Places along the axes of a mask, row by row; nothing where their number is not known, or large.
-  std::optional<std::vector<std::vector<int64_t>>> places(Mask mask) const {
-    std::vector<std::vector<int64_t>> out{std::vector<int64_t>(lifting_.axes().size(), 0)};
+  struct Place {
+    std::vector<int64_t> at;  ///< along each axis of the call
+    Expr exists;              ///< empty: it does
+  };
+
+  /// Places along the axes of a mask, row by row; nothing where there may be too many.
+  std::optional<std::vector<Place>> places(Mask mask) const {
+    std::vector<Place> out{{std::vector<int64_t>(lifting_.axes().size(), 0), {}}};
     for (size_t l = 0; l < lifting_.axes().size(); ++l) {
       if ((mask >> l & 1) == 0) continue;
       int64_t extent = -1;
       for (const LiftedOperand& operand : lifting_.operands())
         if (operand.dims[l] >= 0)
           extent = std::max(extent, graph_.type(operand.value).extents[static_cast<size_t>(operand.dims[l])]);
-      if (extent < 0 || extent * static_cast<int64_t>(out.size()) > kMaxFramesWrittenOut) return std::nullopt;
-      std::vector<std::vector<int64_t>> next;
-      for (const auto& place : out)
+      const bool is_known = extent >= 0;
+      if (!is_known) extent = kMaxFramesWrittenOut;
+      if (extent * static_cast<int64_t>(out.size()) > kMaxFramesWrittenOut) return std::nullopt;
+      std::vector<Place> next;
+      for (const Place& place : out)
         for (int64_t n = 0; n < extent; ++n) {
           next.push_back(place);
-          next.back()[l] = n;
+          next.back().at[l] = n;
+          if (is_known) continue;
+          const Expr exists = axis_extents_[l] > kernel::const_int(n);
+          next.back().exists = place.exists ? place.exists & exists : exists;
         }
       out = std::move(next);
     }
     return out;
   }
 
-  /// One list for each frame; nothing where frames cannot be written out.
-  std::optional<std::vector<std::vector<Expr>>> written_out(const std::vector<Expr>& list, Mask mask) const {
+  /// One list for each frame, with what says whether it is there; nothing where frames cannot be written out.
+  struct WrittenOut {
+    std::vector<Expr> list;
+    Expr exists;  ///< empty: it does
+  };
+  std::optional<std::vector<WrittenOut>> written_out(const std::vector<Expr>& list, Mask mask,
+                                                     const std::string& argument) {
     const auto all = places(mask);
     if (!all) return std::nullopt;
-    std::vector<std::vector<Expr>> out;
-    for (const auto& place : *all) {
-      out.emplace_back();
+    std::vector<WrittenOut> out;
+    for (const Place& place : *all) {
+      out.push_back({{}, place.exists});
       for (const Expr& e : list) {
-        auto here = at_place(e, place);
+        auto here = at_place(e, place.at);
         if (!here) return std::nullopt;
-        out.back().push_back(std::move(*here));
+        out.back().list.push_back(std::move(*here));
       }
     }
+    check_number_of_frames(mask, argument);
     return out;
+  }
+
+  void check_number_of_frames(Mask mask, const std::string& argument) {
+    for (size_t l = 0; l < axis_extents_.size(); ++l)
+      if ((mask >> l & 1) != 0 && (counted_ >> l & 1) == 0) {
+        counted_ |= Mask{1} << l;
+        add_check(
+            {axis_extents_[l] <= kernel::const_int(kMaxFramesWrittenOut),
+             fmt::format("`{}` is given for {{}} frames, and is checked, or decides an extent: there may "
+                         "be at most {}",
+                         argument, kMaxFramesWrittenOut),
+             {axis_extents_[l]},
+             "cut the sequence into shorter ones",
+             argument});
+      }
   }
 
   void add_check(Check check) {
@@ -307,23 +339,29 @@ class Lifter {
   }
 
   void refuse_unknown_frames(const Expr& e) {
-    refuse(
-        argument_in(e),
-        fmt::format("is given per frame and is checked, or decides an extent: the number of frames must be "
-                    "known while compiling, at most {}",
-                    kMaxFramesWrittenOut),
-        "fix it with fn.reshape(x, shape=[8]), or draw it with shape=");
+    refuse(argument_in(e),
+           fmt::format(
+               "is given per frame and is checked, or decides an extent: there may be at most {} frames, "
+               "of extents that are known while compiling",
+               kMaxFramesWrittenOut),
+           "cut the sequence into shorter ones, and fix the extents of what is given: fn.reshape(x, "
+           "shape=[-1, 2])");
+  }
+
+  /// What has to hold only where something exists.
+  static Expr where(const Expr& exists, const Expr& condition) {
+    return exists ? kernel::logical_not(exists) | condition : condition;
   }
 
   void lift_check(const Check& check) {
     std::vector<Expr> all = check.values;
     all.push_back(check.condition);
-    const auto frames = written_out(all, mask_of(all));
+    const auto frames = written_out(all, mask_of(all), argument_in(check.condition));
     if (!frames) return refuse_unknown_frames(check.condition);
-    for (const auto& frame : *frames) {
+    for (const WrittenOut& frame : *frames) {
       Check lifted = check;
-      lifted.condition = frame.back();
-      lifted.values.assign(frame.begin(), frame.end() - 1);
+      lifted.condition = where(frame.exists, frame.list.back());
+      lifted.values.assign(frame.list.begin(), frame.list.end() - 1);
       add_check(std::move(lifted));
     }
   }
@@ -331,17 +369,17 @@ class Lifter {
   /// A scalar on which the shape of what is made depends: it has to be the same for all frames.
   Expr uniform(const Expr& e) {
     const Mask mask = mask_of(e);
-    const auto frames = written_out({e}, mask);
+    const auto frames = written_out({e}, mask, argument_in(e));
     if (!frames || frames->empty()) {
       refuse_unknown_frames(e);
       return at_place(e, std::vector<int64_t>(lifting_.axes().size(), 0)).value_or(kernel::const_int(1));
     }
-    const Expr& first = frames->front().front();
-    for (const auto& frame : *frames)
-      if (!kernel::same(frame.front(), first))
-        add_check({kernel::equal(frame.front(), first),
+    const Expr& first = frames->front().list.front();
+    for (const WrittenOut& frame : *frames)
+      if (const Expr& here = frame.list.front(); !kernel::same(here, first))
+        add_check({where(frame.exists, kernel::equal(here, first)),
                    "frames differ in an extent, {} and {}: all frames of a sample have one",
-                   {first, frame.front()},
+                   {first, here},
                    "give an extent that does not depend on the frame",
                    argument_in(e)});
     return first;
@@ -549,6 +587,7 @@ class Lifter {
   Lowering in_, out_;
   Mask all_ = 0;
   std::vector<Expr> axis_extents_;
+  Mask counted_ = 0;             ///< axes of which it is checked that they can be written out
   std::vector<Mask> masks_;      ///< of the stages lifted so far
   kernel::NodeMap<Expr> loads_;  ///< of the stage that is being lifted
 };

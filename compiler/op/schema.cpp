@@ -121,6 +121,10 @@ Status check_per_sample(const ir::Graph& graph, const Operator& op, const ArgSpe
                         Span span, const Lifting& lifting) {
   if (!spec.per_sample) return user_error(Message::kNotPerSample, span, display_name(op), arg.name);
   const ir::Type& type = lifting.type(graph, arg.as_value());
+  const bool per_frame = graph.type(arg.as_value()).layout.find(kFrameAxis) == 0;
+  const bool has_no_frames = per_frame && lifting.of_value(arg.as_value()) == nullptr;
+  if (has_no_frames && !takes_list(spec.kind))
+    return user_error(Message::kNoFrames, span, display_name(op), arg.name);
   std::string help;
   if (!accepts_dtype(spec.kind, type.dtype)) {
     help = "convert it with fn.cast, which says how to round";
@@ -131,9 +135,7 @@ Status check_per_sample(const ir::Graph& graph, const Operator& op, const ArgSpe
   } else {
     return {};
   }
-  const bool per_frame = graph.type(arg.as_value()).layout.find(kFrameAxis) == 0;
-  if (per_frame && lifting.of_value(arg.as_value()) == nullptr)
-    return user_error(Message::kNoFrames, span, display_name(op), arg.name);
+  if (has_no_frames) return user_error(Message::kNoFrames, span, display_name(op), arg.name);
   return user_error(Message::kWrongPerSampleType, span, display_name(op), arg.name, describe(spec.kind),
                     to_text(type), help);
 }

@@ -238,6 +238,7 @@ class Builder {
     int64_t flat = e.b;
     for (size_t d = extents.size(); d-- > 0;) {
       if (d == 0) {
+        if (!kernel::is_const(extents[d])) return std::nullopt;
         at[d] = kernel::const_int(flat);
         break;
       }

@@ -52,6 +52,10 @@ Status check_given_matrix(const TypeContext& ctx, int rows, int columns, const s
         fmt::format("{}: the matrix is {}, {} x {} is needed", name, describe(type), rows, columns), meaning,
         arg);
   };
+  // Per frame, or for a vector, the elements must have known places.
+  if (by_input && ctx.input(1).static_volume() < 0) ctx.want_extents(1);
+  if (!by_input && ctx.is_per_sample("matrix") && ctx.arg_type("matrix").static_volume() < 0)
+    ctx.want_extents("matrix");
   if (by_input) {
     if (!can_be_matrix(ctx.input(1), rows, columns)) return wrong(ctx.input(1), "");
     return {};

@@ -436,13 +436,39 @@ TEST(PerFrame, SaysWhatCannotDiffer) {
                .failure(),
            "which part of the input is resampled");
   const Tensor matrices = per_frame({2, 2, 3}, {1, 0, 1, 0, 1, 0, 1, 0.5, 0, 0.25, 1, 0});
-  contains(OpRun("warp_affine").input(video).input(matrices, {false, true, true}).failure(),
-           "the number of frames must be known while compiling, at most 64");
+  EXPECT_EQ(OpRun("warp_affine").input(video).input(matrices, {false, true, true}).result().numbers(),
+            OpRun("warp_affine").input(video).fixed(matrices).result().numbers())
+      << "the run tells how many frames there are";
   EXPECT_NE(OpRun("flip")
                 .input(data_of("FHWC"))
                 .arg("horizontal", per_frame({65}, Doubles(65, 1), DType::kI32))
                 .failure(),
             "");
+}
+
+TEST(PerFrame, ChecksAsManyFramesAsTheRunTells) {
+  const auto contains = [](const std::string& text, const std::string& words) {
+    EXPECT_NE(text.find(words), std::string::npos) << text;
+  };
+  const Tensor video = random_tensor(DType::kU8, {3, 5, 6, 2}, "FHWC", 12);
+  auto crop = [](const Tensor& data, const Doubles& places) {
+    return OpRun("crop")
+        .input(data)
+        .arg("crop", Doubles{3, 3})
+        .fed_arg("crop_pos_y", per_frame({static_cast<int64_t>(places.size())}, places));
+  };
+  const Tensor known = OpRun("crop")
+                           .input(video)
+                           .arg("crop", Doubles{3, 3})
+                           .arg("crop_pos_y", per_frame({3}, {0, 0.5, 1}))
+                           .result();
+  EXPECT_EQ(crop(video, {0, 0.5, 1}).result().numbers(), known.numbers());
+  contains(crop(video, {0.5, 0.5, 1.5}).failure(), "crop_pos_y must lie in [0, 1], not 1.5");
+  contains(crop(video, {0.5, 1}).failure(), "crop_pos_y has 2 frames (axis F), the input has 3");
+  const Tensor many = random_tensor(DType::kU8, {65, 3, 3, 1}, "FHWC", 13);
+  contains(crop(many, Doubles(65, 0)).failure(), "is given for 65 frames");
+  contains(OpRun("resize").input(video).fed_arg("size", per_frame({3}, {4, 4, 5})).failure(),
+           "frames differ in an extent");
 }
 
 }  // namespace

@@ -478,7 +478,9 @@ OpRun::Outcome OpRun::run() {
         return cell_from_int(DType::kI64,
                              tensors_.at(static_cast<ir::ValueId>(s.a)).extents.at(static_cast<size_t>(s.b)));
       case SymbolKind::kElement:
-        return tensors_.at(static_cast<ir::ValueId>(s.a)).cells.at(static_cast<size_t>(s.b));
+        if (const auto& cells = tensors_.at(static_cast<ir::ValueId>(s.a)).cells; !cells.empty())
+          return cells.at(std::min(static_cast<size_t>(s.b), cells.size() - 1));
+        return {};
       case SymbolKind::kSampleIndex:
         return {sample_};
       case SymbolKind::kNodeKey:

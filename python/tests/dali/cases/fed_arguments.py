@@ -267,3 +267,33 @@ def blur_of_doubles(m, options):
         ),
     )
     return result["dtype"], [round(one, 4) for one in result["values"]]
+
+
+PER_FRAME = {
+    "warp": ("warp_affine", {"fill_value": 0}, "matrix", (2, 3)),
+    "turn": ("rotate", {"fill_value": 0, "size": (9, 9)}, "angle", ()),
+    "blur": ("gaussian_blur", {"window_size": 5}, "sigma", ()),
+}
+
+
+@each(**{name: name for name in PER_FRAME})
+def number_of_frames_of_the_feed(m, name):
+    operator, arguments, fed_name, shape = PER_FRAME[name]
+    np = m.np
+    data, values = [], []
+    for frames in (2, 4):
+        data.append(m.image(5 * frames, 6).reshape(frames, 5, 6, 3))
+        count = frames * int(np.prod(shape, dtype=int))
+        values.append((np.arange(count, dtype="f") % 7 / 4 + 0.5).reshape(frames, *shape))
+
+    def body():
+        argument = m.fn.per_frame(m.feed(values))
+        return getattr(m.fn, operator)(
+            m.feed(data, layout="FHWC"), dtype=m.types.FLOAT, **arguments, **{fed_name: argument}
+        )
+
+    [result] = m.run(body)[0]
+    return result["layout"], [
+        (one["shape"], [round(value, 1) for value in one["values"][::7]])
+        for one in result["samples"]
+    ]
