@@ -42,6 +42,8 @@ CALLS = {
     "random_resized_crop": lambda x: fn.random_resized_crop(x, size=(5, 4)),
     "rotate": lambda x: fn.rotate(x, angle=30.0, fill_value=0),
     "warp_affine": lambda x: fn.warp_affine(x, matrix=[1, 0.1, 0, 0, 1, 0], fill_value=0),
+    "experimental.warp_perspective": lambda x: fn.experimental.warp_perspective(x, matrix=[1, 0.1, 0, 0, 1, 0, 0, 0.01, 1]),
+    "paste": lambda x: fn.paste(x, ratio=1.5, fill_value=[1]),
     "filter": lambda x: fn.filter(x, np.float32([[0, 0.5, 0], [0, 0.5, 0]])),
     "gaussian_blur": lambda x: fn.gaussian_blur(x, sigma=1.0),
     "laplacian": lambda x: fn.laplacian(x, window_size=3),

@@ -72,6 +72,11 @@ const Case kCases[] = {
     {"lookup_of_a_crop",
      "  %c = crop(%x) {crop=[3.0, 4.0], crop_pos_x=%u}\n  %y = lookup_table(%c) {keys=[1, 2], values=[3.0, "
      "4.0]}\n"},
+    {"paste",
+     "  %c = paste(%x) {ratio=1.5, fill_value=[3], paste_x=%u, paste_y=%v}\n  %y = brightness(%c)\n"},
+    {"crop_of_a_paste",
+     "  %p = paste(%x) {ratio=1.5, fill_value=[3], paste_x=%u, paste_y=%v}\n  %y = crop(%p) {crop=[4.0, "
+     "3.0]}\n"},
     {"color_twist", "  %y = color_twist(%x) {hue=20.0}\n"},
 };
 
