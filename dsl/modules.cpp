@@ -251,6 +251,10 @@ Value Evaluator::module_member(ModuleObject& module, const std::string& name, Sp
   if (library_.contains("nvidia." + name) && module.name == "nvidia")
     return Value(ValueKind::kModule, library_.at("nvidia." + name));
   for (const auto& [known, binding] : module.names) names.push_back(known);
+  constexpr std::string_view kOwn = "galatea.";
+  if (module.name == "galatea")
+    for (const std::string& path : registry_.public_names())
+      if (path.starts_with(kOwn)) names.push_back(path.substr(kOwn.size()));
   std::sort(names.begin(), names.end());
   // Python has a module `types` as well; this is DALI's.
   if (module.name != "types" && host_module_advice(module.name + "." + name))

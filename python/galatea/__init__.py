@@ -35,6 +35,14 @@ from .trace.together import together
 __version__ = version()
 
 
+def __getattr__(name: str):
+    """Operators that DALI does not have: `galatea.elastic` is `galatea.fn.galatea.elastic`."""
+    own = None if name.startswith("_") else getattr(fn.galatea, name, None)
+    if own is None:
+        raise AttributeError(f"module 'galatea' has no attribute {name!r}")
+    return own
+
+
 def load_ipython_extension(shell) -> None:
     """`%load_ext galatea`: cells that begin with `%%galatea NAME` are pipelines."""
     from .display.magic import GalateaMagics

@@ -67,6 +67,25 @@ TEST(Library, EveryPathOfDaliNamesTheSameThings) {
             expected);
 }
 
+TEST(Library, OperatorsThatDaliDoesNotHave) {
+  const auto graph = [](const std::string& imports, const std::string& call) {
+    return normal_graph("from nvidia.dali import fn, pipeline_def, types\n" + imports,
+                        "pipeline_def(batch_size=2)",
+                        "    x = fn.external_source(name=\"x\", dtype=types.UINT8, ndim=3, layout=\"HWC\")\n"
+                        "    y = " +
+                            call + "(x, size=4)\n    return y\n");
+  };
+  const std::string expected = graph("", "fn.galatea.cutout");
+  EXPECT_EQ(graph("import galatea", "galatea.cutout"), expected);
+  EXPECT_EQ(graph("import galatea", "galatea.fn.galatea.cutout"), expected);
+  EXPECT_EQ(graph("from galatea import cutout", "cutout"), expected);
+  const std::string wrong =
+      stage_text(
+          "import galatea\n@galatea.pipeline_def(batch_size=2)\ndef p():\n    return galatea.cutouts(1)\n")
+          .diagnostics;
+  EXPECT_NE(wrong.find("did you mean `cutout`?"), std::string::npos) << wrong;
+}
+
 TEST(Library, ImportsOfTheHostProgramAreSilentUntilTheyAreUsed) {
   std::string imports =
       "from __future__ import annotations\n"

@@ -567,3 +567,15 @@ def test_libraries_of_policies(galatea_program):
     pipe = trace(p)
     galatea_program.accepts(pipe)
     assert "randaugment = RandAugment(num_ops=2, magnitude=9)\n" in pipe.text
+
+
+def test_operators_of_galatea_alone(galatea_program):
+    def definition():
+        x = image()
+        return g.cutout(g.elastic(x), size=4), fn.galatea.cutout(x, size=2)
+
+    pipe = trace(definition)
+    assert "fn.galatea.cutout(fn.galatea.elastic(x), size=4)" in pipe.text
+    galatea_program.accepts(pipe)
+    with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
+        g.nonsense
