@@ -36,4 +36,20 @@ Port points_input(std::string name, std::string documentation, std::vector<DType
 
 int64_t coordinates_of(const ir::Type& points) { return points.ndim == 0 ? 0 : points.extents.back(); }
 
+Status check_boxes(const TypeContext& ctx) {
+  const ir::Type& in = ctx.input(0);
+  const int64_t n = coordinates_of(in);
+  if (in.ndim > 0 && (n < 0 || (in.ndim == 1 ? n % kBoxNumbers == 0 : n == kBoxNumbers))) return {};
+  return ctx.error(fmt::format("{}: {} holds no boxes of four numbers", ctx.op().name, describe(in)),
+                   "boxes are rows: FLOAT [n, 4], or one after the other in one axis");
+}
+
+Expr check_boxes(RecipeBuilder& b) {
+  const int ndim = b.input_type(0).ndim;
+  const Expr n = b.extent(0, ndim - 1);
+  b.check(ndim == 1 ? equal(n % i64(kBoxNumbers), i64(0)) : equal(n, i64(kBoxNumbers)),
+          "the last axis has {} numbers, a box has 4", {n}, "boxes are rows: FLOAT [n, 4]");
+  return n;
+}
+
 }  // namespace galatea::ops

@@ -23,4 +23,11 @@ Port points_input(std::string name, std::string documentation, std::vector<DType
 /// How many coordinates the points of the input have; -1 if only the run tells.
 int64_t coordinates_of(const ir::Type& points);
 
+/// How many numbers a box has.
+inline constexpr int64_t kBoxNumbers = 4;
+/// Input 0 must hold boxes: rows of four numbers, or one box behind the other in one axis.
+Status check_boxes(const TypeContext& ctx);
+/// The same of a sample. Gives the innermost extent.
+Expr check_boxes(RecipeBuilder& b);
+
 }  // namespace galatea::ops

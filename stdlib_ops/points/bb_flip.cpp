@@ -7,28 +7,18 @@
 namespace galatea::ops {
 namespace {
 
-constexpr int64_t kNumbers = 4;
-
 Types bb_flip_types(const TypeContext& ctx) {
-  const ir::Type& in = ctx.input(0);
-  const int64_t n = coordinates_of(in);
-  const bool boxes = in.ndim > 0 && (n < 0 || (in.ndim == 1 ? n % kNumbers == 0 : n == kNumbers));
-  if (!boxes)
-    return ctx.error(fmt::format("bb_flip: {} holds no boxes of four numbers", describe(in)),
-                     "boxes are rows: FLOAT [n, 4], or one after the other in one axis");
-  return std::vector{in};
+  GALATEA_TRY(check_boxes(ctx));
+  return std::vector{ctx.input(0)};
 }
 
 void define_bb_flip(RecipeBuilder& b) {
-  const ir::Type& in = b.input_type(0);
-  const Expr n = b.extent(0, in.ndim - 1);
-  b.check(in.ndim == 1 ? equal(n % i64(kNumbers), i64(0)) : equal(n, i64(kNumbers)),
-          "the last axis has {} numbers, a box has 4", {n}, "boxes are rows: FLOAT [n, 4]");
+  const Expr n = check_boxes(b);
   const Expr across = not_equal(b.arg("horizontal", DType::kI64), i64(0));
   const Expr down = not_equal(b.arg("vertical", DType::kI64), i64(0));
   const bool corners = b.flag("ltrb");
   output_points(b, "bb_flip", n, [&](const Expr& k, const Coordinate& of) {
-    const Expr part = k % i64(kNumbers), own = of(k);
+    const Expr part = k % i64(kBoxNumbers), own = of(k);
     const Expr first = part < i64(2);  // left or top, not right, bottom, width or height
     const Expr flips = select(equal(part % i64(2), i64(0)), across, down);
     if (corners) return select(flips, f32(1) - of(select(first, k + i64(2), k - i64(2))), own);

@@ -269,9 +269,10 @@ PipelineGenerator::Call PipelineGenerator::seldom_tensor(const Image& image) {
               image};
     default:
       line(
-          Ordered{"{} = fn.coord_flip(fn.bb_flip(fn.random.uniform(range=[{}, {}], shape=[4]), "
+          Ordered{"{} = fn.coord_flip(fn.bb_flip(fn.bbox_paste(fn.random.uniform(range=[{}, {}], "
+                  "shape=[4]), ratio={}, paste_x=fn.random.uniform(range=[0.0, 1.0])), "
                   "vertical=fn.random.coin_flip())[:2], flip_y=fn.random.coin_flip())",
-                  found, real(0, 0.2), real(0.3, 0.5)}
+                  found, real(0, 0.2), real(0.3, 0.5), real(1, 3)}
               .text);
       return {Ordered{"fn.brightness({}, brightness={}[0] + {}[1])", x, found, found}.text, image};
   }

@@ -177,12 +177,23 @@ GeneratedPipeline PipelineGenerator::make() {
     line("encoded = fn.external_source(name=\"encoded\", dtype=types.UINT8, ndim=1)");
     static const std::vector<std::string> kDecoders = {"image(encoded)",
                                                        "image(encoded, output_type=types.BGR)",
-                                                       "image_random_crop(encoded)", "slice", "crop"};
+                                                       "image_random_crop(encoded)",
+                                                       "slice",
+                                                       "crop",
+                                                       "window"};
     std::string decoder = pick(kDecoders);
     if (decoder == "slice")
       decoder = Ordered{"image_slice(encoded, rel_start=[{}, {}], rel_shape=[{}, {}], axes=[0, 1])",
                         real(0, 0.3), real(0, 0.3), real(0.3, 0.7), real(0.3, 0.7)}
                     .text;
+    if (decoder == "window") {
+      line(
+          Ordered{"anchor, window = fn.random_crop_generator(fn.peek_image_shape(encoded), "
+                  "random_area=[{}, {}])",
+                  real(0.1, 0.4), real(0.5, 1)}
+              .text);
+      decoder = "image_slice(encoded, start=anchor, shape=window, axes=[0, 1])";
+    }
     if (decoder == "crop")
       decoder = Ordered{"image_crop(encoded, crop=[{}, {}])", whole(3, 6), whole(3, 6)}.text;
     line(Ordered{"image = fn.decoders.{}", decoder}.text, "image = fn.decoders.image(encoded)");

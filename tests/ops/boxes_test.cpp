@@ -1,0 +1,160 @@
+// Operators that place boxes and windows, against their formulas; windows by chance, by their distribution.
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "tests/ops/op_tester.h"
+#include "tests/support/cases.h"
+
+namespace galatea::ops_test {
+namespace {
+
+using Kind = op::LoweredOutput::Kind;
+using Numbers = std::vector<double>;
+using Extents = std::vector<int64_t>;
+
+TEST(BboxPaste, ScalesAndMoves) {
+  const Numbers boxes = {0.1, 0.2, 0.5, 0.6, 0, 0, 1, 1, 0.25, 0.75, 0.5, 1};
+  const double ratio = 1.7, place[] = {1, 0.25};
+  for (const bool known : {false, true})
+    for (const bool per_sample : {false, true})
+      for (const Extents& extents : {Extents{3, 4}, Extents{12}, Extents{1, 3, 4}})
+        for (const bool corners : {false, true}) {
+          const Tensor in = tensor(DType::kF32, extents, boxes);
+          OpRun run("bbox_paste");
+          known ? run.fixed(in) : run.input(in);
+          run.arg("ltrb", corners);
+          const std::pair<const char*, double> args[] = {
+              {"ratio", ratio}, {"paste_x", place[0]}, {"paste_y", place[1]}};
+          for (const auto& [name, value] : args)
+            per_sample ? run.arg(name, scalar(DType::kF32, value)) : run.arg(name, value);
+          const Tensor out = run.result();
+          EXPECT_EQ(out.extents, extents);
+          Numbers expected;
+          for (size_t n = 0; n < boxes.size(); ++n)
+            expected.push_back(boxes[n] / ratio +
+                               (corners || n % 4 < 2 ? place[n % 2] * (ratio - 1) / ratio : 0));
+          expect_near(out, expected, 2e-7);
+        }
+}
+
+TEST(BboxPaste, StaysOnTheCanvas) {
+  // The far corner of an image at the far edge, for ratios whose reciprocals round up and down.
+  for (int n = 0; n < 200; ++n) {
+    const Tensor out = OpRun("bbox_paste")
+                           .fixed(tensor(DType::kF32, {4}, {0, 0, 1, 1}))
+                           .arg("ltrb", true)
+                           .arg("ratio", 1 + n * 0.037)
+                           .arg("paste_x", 1.0)
+                           .arg("paste_y", 0.0)
+                           .result();
+    EXPECT_LE(out[2], 1) << n;
+    EXPECT_NEAR(out[2], 1, 1e-6) << n;
+    EXPECT_EQ(out[1], 0) << n;
+  }
+  EXPECT_EQ(OpRun("bbox_paste").input(tensor(DType::kF32, {0, 4}, {})).arg("ratio", 2.0).result().extents,
+            (Extents{0, 4}));
+}
+
+TEST(BboxPaste, RefusesWhatCannotBe) {
+  const Tensor box = tensor(DType::kF32, {4}, {0, 0, 1, 1});
+  EXPECT_TRUE(says(OpRun("bbox_paste").fixed(box).failure(), "ratio"));
+  EXPECT_TRUE(says(OpRun("bbox_paste").fixed(box).arg("ratio", 0.0).failure(), "positive number, not 0"));
+  EXPECT_TRUE(says(OpRun("bbox_paste").fixed(box).arg("ratio", scalar(DType::kF32, -2)).failure(),
+                   "positive number, not -2"));
+  EXPECT_TRUE(says(OpRun("bbox_paste").fixed(box).arg("ratio", scalar(DType::kF32, NAN)).failure(),
+                   "positive number"));
+  const Tensor fives = random_tensor(DType::kF32, {3, 5}, {}, 1);
+  EXPECT_TRUE(says(OpRun("bbox_paste").fixed(fives).arg("ratio", 2.0).failure(), "no boxes"));
+  EXPECT_TRUE(says(OpRun("bbox_paste").input(fives).arg("ratio", 2.0).failure(), "5 numbers"));
+}
+
+struct Window {
+  double y, x, h, w;
+};
+Window window_of(OpRun run) {
+  const OpRun::Outcome out = run.run();
+  EXPECT_TRUE(out.ok()) << out.error << out.failed_check;
+  return {out.outputs[0][0], out.outputs[0][1], out.outputs[1][0], out.outputs[1][1]};
+}
+
+OpRun generator(const Numbers& shape, uint64_t sample, DType dtype = DType::kI64) {
+  OpRun run("random_crop_generator");
+  run.input(tensor(dtype, {static_cast<int64_t>(shape.size())}, shape)).key(11).sample(sample);
+  return run;
+}
+
+/// The largest distance of an empirical distribution from the uniform one on [lo, hi].
+double distance_from_uniform(Numbers values, double lo, double hi) {
+  std::sort(values.begin(), values.end());
+  const auto n = static_cast<double>(values.size());
+  double distance = 0;
+  for (size_t k = 0; k < values.size(); ++k) {
+    const double p = (values[k] - lo) / (hi - lo), rank = static_cast<double>(k);
+    distance = std::max({distance, p - rank / n, (rank + 1) / n - p});
+  }
+  return distance;
+}
+
+TEST(RandomCropGenerator, AreaAndLogarithmOfTheRatioAreUniform) {
+  // Ranges within which every window fits: nothing is drawn again, so that the first draw's distribution
+  // shows. Kolmogorov-Smirnov at a level of 0.001, beside the rounding of the window's sides.
+  constexpr size_t kDraws = 600;
+  constexpr double kSide = 100000;
+  Numbers areas, ratios;
+  for (size_t n = 0; n < kDraws; ++n) {
+    const Window w = window_of(generator({kSide, kSide}, n).arg("random_area", Numbers{0.1, 0.4}));
+    areas.push_back(w.h * w.w / (kSide * kSide));
+    ratios.push_back(std::log(w.w / w.h));
+  }
+  const double limit = 1.95 / std::sqrt(static_cast<double>(kDraws));
+  EXPECT_LT(distance_from_uniform(areas, 0.1, 0.4), limit);
+  EXPECT_LT(distance_from_uniform(ratios, std::log(0.75), std::log(1.333333)), limit);
+}
+
+TEST(RandomCropGenerator, PlacesAreUniform) {
+  // A window of 7 x 7 in 11 x 10: five rows by four columns, each place as likely. Chi-square with 19 degrees
+  // of freedom at a level of 0.001.
+  constexpr size_t kDraws = 600;
+  std::array<int, 20> counts{};
+  for (size_t n = 0; n < kDraws; ++n) {
+    const Window w = window_of(generator({11, 10, 3}, n, DType::kI32)
+                                   .arg("random_area", Numbers{0.45, 0.45})
+                                   .arg("random_aspect_ratio", Numbers{1, 1}));
+    ASSERT_EQ(w.h, 7);
+    ASSERT_EQ(w.w, 7);
+    ++counts.at(static_cast<size_t>(w.y) * 4 + static_cast<size_t>(w.x));
+  }
+  const double expected = static_cast<double>(kDraws) / counts.size();
+  double chi_square = 0;
+  for (const int count : counts) chi_square += (count - expected) * (count - expected) / expected;
+  EXPECT_LT(chi_square, 43.8);
+}
+
+TEST(RandomCropGenerator, WindowsLieInTheImage) {
+  const Numbers shapes[] = {{1, 1}, {1, 300}, {300, 1}, {37, 22, 3}, {5, 1000}, {2, 3, 4, 5}};
+  for (const Numbers& shape : shapes)
+    for (uint64_t sample = 0; sample < 20; ++sample) {
+      const Window w = window_of(generator(shape, sample));
+      EXPECT_GE(w.h, 1);
+      EXPECT_GE(w.w, 1);
+      EXPECT_GE(std::min(w.y, w.x), 0);
+      EXPECT_LE(w.y + w.h, shape[0]);
+      EXPECT_LE(w.x + w.w, shape[1]);
+    }
+  const Window empty = window_of(generator({0, 5}, 1));
+  EXPECT_EQ(empty.h + empty.w + empty.y + empty.x, 0);
+}
+
+TEST(RandomCropGenerator, RefusesWhatIsNoShape) {
+  EXPECT_TRUE(says(generator({5}, 1).failure(), "no height and width"));
+  EXPECT_TRUE(says(OpRun("random_crop_generator").fixed(tensor(DType::kI64, {1}, {5})).failure(),
+                   "no image's shape"));
+  EXPECT_TRUE(says(generator({-3, 5}, 1).failure(), "-3 x 5 is no image's size"));
+  EXPECT_NE(OpRun("random_crop_generator").input(tensor(DType::kF32, {2}, {5, 5})).failure(), "");
+  EXPECT_TRUE(says(generator({5, 5}, 1).arg("num_attempts", int64_t{0}).failure(), "num_attempts"));
+  EXPECT_TRUE(says(generator({5, 5}, 1).arg("random_area", Numbers{1}).failure(), "two numbers"));
+}
+
+}  // namespace
+}  // namespace galatea::ops_test
