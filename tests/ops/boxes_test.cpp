@@ -156,5 +156,53 @@ TEST(RandomCropGenerator, RefusesWhatIsNoShape) {
   EXPECT_TRUE(says(generator({5, 5}, 1).arg("random_area", Numbers{1}).failure(), "two numbers"));
 }
 
+TEST(RandomBboxCrop, RefusesWhatCannotBe) {
+  struct Case {
+    const char* arg;
+    ir::Attr value;
+    const char* words;
+  };
+  const Case cases[] = {
+      {"bbox_layout", std::string("xxXY"), "no layout of boxes"},
+      {"bbox_layout", std::string("xyzXYZ"), "are no boxes of layout xyzXYZ"},
+      {"shape_layout", std::string("WD"), "no order of WH"},
+      {"threshold_type", std::string("area"), "\"iou\" or \"overlap\", not \"area\""},
+      {"thresholds", Numbers{}, "thresholds is empty"},
+      {"thresholds", Numbers{0.5, 1.5}, "must lie in [0, 1], not 1.5"},
+      {"bbox_prune_threshold", -0.5, "must lie in [0, 1], not -0.5"},
+      {"scaling", Numbers{0.5}, "scaling needs 2 numbers"},
+      {"scaling", Numbers{0.5, 0.1}, "0 <= low <= high, not (0.5, 0.1)"},
+      {"aspect_ratio", Numbers{1, 2, 3, 4}, "aspect_ratio needs 2 numbers"},
+      {"aspect_ratio", Numbers{-1, 2}, "0 <= low <= high"},
+      {"num_attempts", int64_t{0}, "num_attempts must be positive"},
+      {"total_num_attempts", int64_t{0}, "total_num_attempts must be positive"},
+      {"crop_shape", Numbers{3, 4}, "crop_shape needs input_shape"},
+  };
+  const Tensor boxes = tensor(DType::kF32, {2, 4}, {0, 0, 1, 1, 0, 0, 1, 1});
+  for (const Case& c : cases) {
+    const std::string message = OpRun("random_bbox_crop").fixed(boxes).arg(c.arg, c.value).failure();
+    EXPECT_TRUE(says(message, c.words)) << c.arg << ": " << message;
+  }
+  const auto fixed = [&] {
+    return OpRun("random_bbox_crop")
+        .fixed(boxes)
+        .arg("crop_shape", Extents{3, 4})
+        .arg("input_shape", Extents{9, 9});
+  };
+  EXPECT_TRUE(says(fixed().arg("scaling", Numbers{0.4, 1}).failure(), "crop_shape and scaling exclude"));
+  EXPECT_TRUE(says(fixed().arg("allow_no_crop", true).failure(), "no window is the whole picture"));
+  EXPECT_TRUE(says(OpRun("random_bbox_crop")
+                       .fixed(boxes)
+                       .arg("ltrb", false)
+                       .arg("bbox_layout", std::string("xyXY"))
+                       .failure(),
+                   "exclude each other"));
+  EXPECT_TRUE(says(OpRun("random_bbox_crop").input(random_tensor(DType::kF32, {3, 5}, {}, 1)).failure(),
+                   "has 4 numbers, not 5"));
+  EXPECT_TRUE(
+      says(OpRun("random_bbox_crop").input(boxes).input(tensor(DType::kI32, {3}, {1, 2, 3})).failure(),
+           "3 labels for 2 boxes"));
+}
+
 }  // namespace
 }  // namespace galatea::ops_test

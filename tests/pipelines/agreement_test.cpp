@@ -145,7 +145,7 @@ TEST(PipelineGenerator, KnowsEveryOperatorOnImages) {
   const std::set<std::string> left_out = {
       "batch.count",     "batch.mean",   "batch.total",     "normalize.batch",  "normalize.squares",
       "mixup.blend",     "cutmix.paste", "composed_resize", "composed_warp",    "constant",
-      "external_source", "index",        "one_hot",         "per_frame",
+      "external_source", "index",        "one_hot",         "random_bbox_crop", "per_frame",
       "pixel",           "readers.file", "select",          "stored",           "to_cpu",
       "to_gpu"};
   const std::vector<std::string> used = PipelineGenerator::operators();

@@ -58,6 +58,20 @@ TEST(Region, SeveralReadersInArms) {
 )");
 }
 
+TEST(Region, WindowsThatAreFoundByNumbers) {
+  expect_equal_to_full_decode(
+      R"(  %boxes = constant() {value=[0.1, 0.2, 0.5, 0.6, 0.3, 0.3, 0.9, 1.0], dtype=f32, shape=[2, 4]}
+  %anchor, %extents, %left = random_bbox_crop(%boxes) {scaling=[0.3, 0.6], thresholds=[0.1], allow_no_crop=false, total_num_attempts=9} key=0x61
+  %out = slice(%image, %anchor, %extents)
+  return %out, %left
+)");
+  expect_equal_to_full_decode(R"(  %shape = constant() {value=[16, 13], dtype=i64, shape=[2]}
+  %anchor, %extents = random_crop_generator(%shape) {random_area=[0.1, 0.4]} key=0x62
+  %out = slice(%image) {start=%anchor, shape=%extents, axes=[0, 1]}
+  return %out
+)");
+}
+
 TEST(Region, ResizedAfterACrop) {
   expect_equal_to_full_decode(R"(  %window = crop(%image) {crop=[25.0, 21.0], crop_pos_x=0.9, crop_pos_y=0.2}
   %small = resize(%window) {size=[9.0, 16.0]}
