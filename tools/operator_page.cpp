@@ -215,7 +215,8 @@ std::string markdown_page(const op::Operator& op, const std::vector<Failure>& fa
                         cell(default_of(arg)), arg.per_sample ? "yes" : "", cell(arg.documentation),
                         remark.empty() ? "" : " " + cell(remark));
   }
-  if (!op.presets.empty()) text += "\n## Presets\n\n| `compat=` | library | what differs |\n| --- | --- | --- |\n";
+  if (!op.presets.empty())
+    text += "\n## Presets\n\n| `compat=` | library | what differs |\n| --- | --- | --- |\n";
   for (const op::Preset& preset : op.presets)
     text += fmt::format("| `\"{}\"` | {} | {} |\n", op::name_of(preset.peer), op::library_of(preset.peer),
                         cell(difference_of(preset)));

@@ -154,7 +154,8 @@ Operator make_laplacian() {
              dtype_arg("Element type of the output: the input's or FLOAT.")};
   op.devices = {"cpu", "gpu"};
   op.output_extents = OutputExtents::kLikeFirstInput;
-  op.effect = effect("fn.laplacian(image, window_size=3, scale={}, dtype=types.UINT8)", {"0.25", "0.5", "1.5"});
+  op.effect =
+      effect("fn.laplacian(image, window_size=3, scale={}, dtype=types.UINT8)", {"0.25", "0.5", "1.5"});
   op.example = image_example("fn.laplacian(image, window_size=5, dtype=types.FLOAT), label");
   op.type_rule = laplacian_types;
   op.places = op::Places::kKept;

@@ -69,8 +69,8 @@ INSTANTIATE_TEST_SUITE_P(Recorded, Dali,
                          ::testing::Values("resize", "window", "colour", "filter", "warp", "transforms",
                                            "shape", "arithmetic", "indexing", "decode", "branch", "random",
                                            "pipeline", "values", "tables", "auto_augment", "sequences",
-                                           "batch", "numbers", "volumes", "tensors", "cropped", "neighbours", "placed",
-                                           "arguments", "boxes"),
+                                           "batch", "numbers", "volumes", "tensors", "cropped", "neighbours",
+                                           "placed", "arguments", "boxes"),
                          [](const auto& test) { return std::string(test.param); });
 
 }  // namespace
