@@ -46,7 +46,7 @@ Types warp_perspective_types(const TypeContext& ctx) {
   return std::vector{out};
 }
 
-ProjectiveMap given_map(RecipeBuilder& b) {
+ProjectiveMap projective_map(RecipeBuilder& b) {
   const std::vector<Expr> elements = given_matrix(b, 3, 3);
   ProjectiveMap map;
   std::ranges::copy(elements, map.begin());
@@ -63,7 +63,7 @@ ProjectiveMap inverse_or_fail(RecipeBuilder& b, const ProjectiveMap& map, const 
 }
 
 void define_warp_perspective_places(RecipeBuilder& b) {
-  ProjectiveMap map = given_map(b);
+  ProjectiveMap map = projective_map(b);
   if (b.flag("inverse_map"))
     map = inverse_or_fail(b, map, "the matrix has no inverse: boxes and points cannot follow it");
   output_places(b, b.text("pixel_origin") == "corner" ? map : of_corners(map));
@@ -71,7 +71,7 @@ void define_warp_perspective_places(RecipeBuilder& b) {
 
 void define_warp_perspective(RecipeBuilder& b) {
   const ImageAxes at = image_axes(b.input_layout(0));
-  ProjectiveMap map = given_map(b);
+  ProjectiveMap map = projective_map(b);
   if (!b.flag("inverse_map"))
     map = inverse_or_fail(b, map, "the matrix has no inverse, and inverse_map=False asks for it");
   std::array<Expr, 2> size = {b.extent(0, at.h), b.extent(0, at.w)};

@@ -11,8 +11,6 @@
 
 namespace galatea::ops {
 
-inline constexpr int kBoxNumbers = 4;
-
 /// A box, or where its corners went.
 struct Corners {
   Expr x0, y0, x1, y1;

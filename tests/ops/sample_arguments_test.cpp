@@ -7,7 +7,7 @@ namespace {
 using Ints = std::vector<int64_t>;
 using Extents = std::vector<int64_t>;
 
-Tensor photo() { return random_tensor(DType::kU8, {5, 7, 3}, "HWC", 900); }
+Tensor small_photo() { return random_tensor(DType::kU8, {5, 7, 3}, "HWC", 900); }
 
 Tensor whole(const Ints& values) {
   return tensor(DType::kI32, {static_cast<int64_t>(values.size())}, {values.begin(), values.end()});
@@ -23,7 +23,7 @@ TEST(AxesOfSample, SliceAsTheSameAxesOfTheText) {
   for (const Ints& axes : {Ints{0, 1}, Ints{1, 0}, Ints{2, 1}, Ints{-3, -1}}) {
     const auto cut = [&](auto given) {
       return OpRun("slice")
-          .input(photo())
+          .input(small_photo())
           .arg("axes", given)
           .arg("start", Ints{1, 2})
           .arg("shape", Ints{2, 1});
@@ -31,7 +31,7 @@ TEST(AxesOfSample, SliceAsTheSameAxesOfTheText) {
     expect_same(cut(whole(axes)).result(), cut(axes).result());
     const auto outside = [&](auto given) {
       OpRun run("slice");
-      return run.input(photo())
+      return run.input(small_photo())
           .arg("axes", given)
           .arg("rel_start", std::vector<double>{-0.5, 0.25})
           .arg("rel_end", std::vector<double>{0.75, 1.5})
@@ -47,7 +47,7 @@ TEST(AxesOfSample, PadAsTheSameAxesOfTheText) {
   for (const Ints& axes : {Ints{0, 1}, Ints{1, 0}, Ints{-1, 0}}) {
     const auto grown = [&](auto given) {
       return OpRun("pad")
-          .input(photo())
+          .input(small_photo())
           .arg("axes", given)
           .arg("shape", Ints{6, 9})
           .arg("align", Ints{4, 1})
@@ -60,34 +60,35 @@ TEST(AxesOfSample, PadAsTheSameAxesOfTheText) {
 
 TEST(AxesOfSample, BadOnesFailTheSample) {
   const auto slice = [](const Ints& axes) {
-    return OpRun("slice").input(photo()).arg("axes", whole(axes)).arg("end", Ints{1, 1}).failure();
+    return OpRun("slice").input(small_photo()).arg("axes", whole(axes)).arg("end", Ints{1, 1}).failure();
   };
   EXPECT_PRED2(says, slice({0, 3}), "axes names axis 3, the input has 3 axes");
   EXPECT_PRED2(says, slice({-4, 1}), "axes names axis -4");
   EXPECT_PRED2(says, slice({1, -2}), "axes names axis 1 twice");
-  EXPECT_PRED2(says,
-               OpRun("pad").input(photo()).arg("axes", whole({0, 0})).arg("shape", Ints{9, 9}).failure(),
-               "axes names axis 0 twice");
-  EXPECT_PRED2(says, OpRun("slice").input(photo()).arg("axes", whole({0, 1, 2, 0})).failure(),
+  EXPECT_PRED2(
+      says, OpRun("pad").input(small_photo()).arg("axes", whole({0, 0})).arg("shape", Ints{9, 9}).failure(),
+      "axes names axis 0 twice");
+  EXPECT_PRED2(says, OpRun("slice").input(small_photo()).arg("axes", whole({0, 1, 2, 0})).failure(),
                "4 axes are named, the input has 3");
   EXPECT_PRED2(
-      says, OpRun("pad").input(photo()).arg("axes", tensor(DType::kF32, {1}, {0})).arg("shape", 9L).failure(),
+      says,
+      OpRun("pad").input(small_photo()).arg("axes", tensor(DType::kF32, {1}, {0})).arg("shape", 9L).failure(),
       "must be an integer or a list of integers");
 }
 
 TEST(DimensionsOfSample, ReshapeAsTheSameOfTheText) {
   for (const char* name : {"reshape", "reinterpret"}) {
     for (const Ints& dims : {Ints{1, 0, 2}, Ints{0, 1, 2, -1}, Ints{-1, 2, 1, 0}}) {
-      expect_same(OpRun(name).input(photo()).arg("src_dims", whole(dims)).result(),
-                  OpRun(name).input(photo()).arg("src_dims", dims).result());
+      expect_same(OpRun(name).input(small_photo()).arg("src_dims", whole(dims)).result(),
+                  OpRun(name).input(small_photo()).arg("src_dims", dims).result());
     }
-    EXPECT_PRED2(says, OpRun(name).input(photo()).arg("src_dims", whole({0, 1, 3})).failure(),
+    EXPECT_PRED2(says, OpRun(name).input(small_photo()).arg("src_dims", whole({0, 1, 3})).failure(),
                  "src_dims names axis 3, the input has 3 axes");
-    EXPECT_PRED2(says, OpRun(name).input(photo()).arg("src_dims", whole({0, 1})).failure(), "elements");
+    EXPECT_PRED2(says, OpRun(name).input(small_photo()).arg("src_dims", whole({0, 1})).failure(), "elements");
   }
   const auto scaled = [](auto dims) {
     return OpRun("reshape")
-        .input(photo())
+        .input(small_photo())
         .arg("src_dims", dims)
         .arg("rel_shape", std::vector<double>{3.0, 1.0})
         .result();
@@ -99,12 +100,12 @@ TEST(DimensionsOfSample, ReshapeAsTheSameOfTheText) {
 
 TEST(FillsOfSample, AsTheSameNumbersOfTheText) {
   const auto padded = [](auto fill) {
-    return OpRun("pad").input(photo()).arg("shape", Ints{6, 9, 3}).arg("fill_value", fill).result();
+    return OpRun("pad").input(small_photo()).arg("shape", Ints{6, 9, 3}).arg("fill_value", fill).result();
   };
   expect_same(padded(scalar(DType::kF32, 77)), padded(77.0));
   const auto erased = [](auto fill) {
     return OpRun("erase")
-        .input(photo())
+        .input(small_photo())
         .arg("shape", std::vector<double>{2, 3})
         .arg("fill_value", fill)
         .result();
@@ -113,7 +114,7 @@ TEST(FillsOfSample, AsTheSameNumbersOfTheText) {
   expect_same(erased(scalar(DType::kI32, 8)), erased(std::vector<double>{8}));
   EXPECT_PRED2(says,
                OpRun("erase")
-                   .input(photo())
+                   .input(small_photo())
                    .arg("shape", std::vector<double>{2, 3})
                    .arg("fill_value", tensor(DType::kF32, {2}, {1, 2}))
                    .failure(),
@@ -121,7 +122,7 @@ TEST(FillsOfSample, AsTheSameNumbersOfTheText) {
 }
 
 TEST(GetProperty, LayoutAsBytes) {
-  const Tensor layout = OpRun("get_property").input(photo()).arg("key", std::string("layout")).result();
+  const Tensor layout = OpRun("get_property").input(small_photo()).arg("key", std::string("layout")).result();
   EXPECT_EQ(layout.dtype, DType::kU8);
   EXPECT_EQ(layout.extents, Extents{3});
   EXPECT_EQ(layout.numbers(), (std::vector<double>{'H', 'W', 'C'}));
