@@ -6,7 +6,6 @@
 
 #include "stdlib_ops/common/pixels.h"
 #include "stdlib_ops/common/resample.h"
-#include "stdlib_ops/compat/warp.h"
 
 namespace galatea::ops {
 namespace {
@@ -209,7 +208,6 @@ void set_warp_extents(const TypeContext& ctx, ir::Type& out) {
 
 Result<ir::Type> warp_type(const TypeContext& ctx) {
   const std::string& name = ctx.op().name;
-  if (ctx.compat() != op::Compat::kDali) GALATEA_TRY(check_compat_warp(ctx));
   GALATEA_TRY(check_filter(ctx));
   GALATEA_TRY(check_warp_size(ctx));
   GALATEA_TRY(check_fill_value(ctx));

@@ -16,6 +16,7 @@ namespace {
 constexpr double kSlack = 0.01;  // so much of a pixel may stick out of the canvas
 
 Types rotate_types(const TypeContext& ctx) {
+  if (ctx.compat() != op::Compat::kDali) GALATEA_TRY(check_compat_warp(ctx));
   GALATEA_ASSIGN(ir::Type out, warp_type(ctx));
   if (given_static(ctx, "angle") && !std::isfinite(ctx.number("angle")))
     return ctx.error(fmt::format("rotate: the angle is {}", ctx.number("angle")), "use a finite number",

@@ -26,6 +26,7 @@ Status check_matrix(const TypeContext& ctx) {
 
 Types warp_affine_types(const TypeContext& ctx) {
   GALATEA_TRY(check_matrix(ctx));
+  if (ctx.compat() != op::Compat::kDali) GALATEA_TRY(check_compat_warp(ctx));
   GALATEA_ASSIGN(ir::Type out, warp_type(ctx));
   if (!ctx.given("size")) out.extents = ctx.input(0).extents;
   return std::vector{out};

@@ -33,7 +33,8 @@ class EveryOperatorIsTested : public ::testing::Environment {
   void TearDown() override {
     if (GTEST_FLAG_GET(filter) != "*") return;
     for (const auto& op : registry().all())
-      if (!run_operators().count(op->name)) ADD_FAILURE() << "no test runs the operator " << op->name;
+      if (!run_operators().count(op->name) && op->name != "cuda_kernel")  // own_kernels_test
+        ADD_FAILURE() << "no test runs the operator " << op->name;
   }
 };
 [[maybe_unused]] const ::testing::Environment* const kEnvironment =

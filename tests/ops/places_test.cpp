@@ -88,6 +88,34 @@ TEST(Places, OfWarps) {
            "boxes and points cannot follow it"));
 }
 
+TEST(Places, OfPerspective) {
+  const ir::Attr matrix = list({2, 0, 3, 0, 4, 5, 0, 0, 1});
+  const char* name = "experimental.warp_perspective.places";
+  expect_map(run(name).arg("matrix", matrix), {0.5, 0, -1.5, 0, 0.25, -1.25});
+  expect_map(run(name).arg("matrix", matrix).arg("inverse_map", false), {2, 0, 3, 0, 4, 5});
+  // Centres of pixels are half a pixel from their corners.
+  expect_map(
+      run(name).arg("matrix", matrix).arg("inverse_map", false).arg("pixel_origin", std::string("center")),
+      {2, 0, 2.5, 0, 4, 3.5});
+  const ir::Attr flat = list({1, 1, 0, 1, 1, 0, 0, 0, 1});
+  EXPECT_TRUE(says(run(name).input(picture(4, 4)).arg("matrix", flat).failure(), "boxes and points cannot"));
+  expect_map(run("galatea.random_perspective.places").arg("p", 0.0), {1, 0, 0, 0, 1, 0});
+  const Tensor still = run("galatea.random_perspective.places")
+                           .input(picture(10, 20))
+                           .arg("p", 1.0)
+                           .arg("distortion_scale", 0.0)
+                           .result();
+  ASSERT_EQ(still.size(), 9U);
+  EXPECT_GT(still[8], 0);
+  for (size_t k = 0; k < 9; ++k) EXPECT_NEAR(still[k] / still[8], k % 4 == 0 ? 1 : 0, 1e-12) << k;
+}
+
+TEST(Places, OfACanvas) {
+  expect_map(
+      run("paste.places").arg("ratio", 2.0).arg("fill_value", ir::Attr(Extents{7})).arg("paste_y", 1.0),
+      {1, 0, 10, 0, 1, 10});
+}
+
 // ---- boxes
 
 Tensor boxes(const Numbers& numbers) {
