@@ -242,8 +242,8 @@ Operator make_mixer(Mixing mixing, std::string name) {
 
 }  // namespace
 
-Operator make_mixup() {
-  Operator op = make_call(Mixing::kBlend, "mixup", "mixup.blend");
+Operator make_galatea_mixup() {
+  Operator op = make_call(Mixing::kBlend, "galatea.mixup", "mixup.blend");
   op.summary = "Blends each sample with another one of its batch, and their labels.";
   op.documentation =
       "out = r * own + (1 - r) * other, with r of the distribution Beta(alpha, alpha), drawn for each sample "
@@ -251,20 +251,21 @@ Operator make_mixup() {
       "half to even. The other sample is the next one of a random cycle through the batch. With a label there "
       "is a second output: FLOAT weights of the classes, mixed alike. All samples of the batch must have equal "
       "extents. See docs/batches.md.";
-  op.example = image_example("fn.mixup(fn.resize(image, size=[32, 32]), label, alpha=0.2, num_classes=10)");
+  op.example =
+      image_example("fn.galatea.mixup(fn.resize(image, size=[32, 32]), label, alpha=0.2, num_classes=10)");
   return op;
 }
 
 Operator make_mixup_blend() {
   Operator op = make_mixer(Mixing::kBlend, "mixup.blend");
   op.summary = "Blends two samples and their labels.";
-  op.documentation = "As the last step of fn.mixup; draws the ratio.";
+  op.documentation = "As the last step of galatea.mixup; draws the ratio.";
   op.define = [](RecipeBuilder& b) { Mixer(b).blend(); };
   return op;
 }
 
-Operator make_cutmix() {
-  Operator op = make_call(Mixing::kPaste, "cutmix", "cutmix.paste");
+Operator make_galatea_cutmix() {
+  Operator op = make_call(Mixing::kPaste, "galatea.cutmix", "cutmix.paste");
   op.summary = "Pastes a box of another image of the batch into each image, and mixes their labels.";
   op.documentation =
       "With r of the distribution Beta(alpha, alpha) and a centre that is uniform over the pixels (cy, cx), the "
@@ -274,14 +275,14 @@ Operator make_cutmix() {
       "of a random cycle through the batch. "
       "With a label there is a second output: FLOAT weights of the classes. All images of the batch must have "
       "equal extents. See docs/batches.md.";
-  op.example = image_example("fn.cutmix(fn.resize(image, size=[32, 32]), label, num_classes=10)");
+  op.example = image_example("fn.galatea.cutmix(fn.resize(image, size=[32, 32]), label, num_classes=10)");
   return op;
 }
 
 Operator make_cutmix_paste() {
   Operator op = make_mixer(Mixing::kPaste, "cutmix.paste");
   op.summary = "Pastes a box of one image into another, and mixes their labels.";
-  op.documentation = "As the last step of fn.cutmix; draws the box.";
+  op.documentation = "As the last step of galatea.cutmix; draws the box.";
   op.define = [](RecipeBuilder& b) { Mixer(b).paste(); };
   return op;
 }

@@ -146,14 +146,15 @@ TEST(Cutmix, OneBoxAndOneLabelForAllFrames) {
 TEST(Mixup, SaysWhatIsWrong) {
   const Tensor in = random_tensor(DType::kU8, {4, 5, 3}, "HWC", 1);
   const Tensor label = scalar(DType::kI32, 7);
-  EXPECT_TRUE(says(OpRun("mixup").input(in).arg("alpha", 0.0).failure(), "alpha must be positive"));
-  EXPECT_TRUE(says(OpRun("mixup").input(in).fixed(label).failure(), "how many classes"));
+  EXPECT_TRUE(says(OpRun("galatea.mixup").input(in).arg("alpha", 0.0).failure(), "alpha must be positive"));
+  EXPECT_TRUE(says(OpRun("galatea.mixup").input(in).fixed(label).failure(), "how many classes"));
+  EXPECT_TRUE(says(OpRun("galatea.cutmix").input(in).fixed(scalar(DType::kF32, 7)).failure(),
+                   "a weight for each class"));
   EXPECT_TRUE(
-      says(OpRun("cutmix").input(in).fixed(scalar(DType::kF32, 7)).failure(), "a weight for each class"));
-  EXPECT_TRUE(says(OpRun("cutmix").input(in).fixed(tensor(DType::kI32, {2}, {0, 1})).failure(), "one class"));
-  EXPECT_TRUE(says(OpRun("mixup").input(in).arg("dtype", DType::kI16).failure(), "neither"));
-  EXPECT_TRUE(
-      says(OpRun("cutmix").input(random_tensor(DType::kU8, {4, 5}, {}, 1)).failure(), "no axes H and W"));
+      says(OpRun("galatea.cutmix").input(in).fixed(tensor(DType::kI32, {2}, {0, 1})).failure(), "one class"));
+  EXPECT_TRUE(says(OpRun("galatea.mixup").input(in).arg("dtype", DType::kI16).failure(), "neither"));
+  EXPECT_TRUE(says(OpRun("galatea.cutmix").input(random_tensor(DType::kU8, {4, 5}, {}, 1)).failure(),
+                   "no axes H and W"));
   const auto blend = [&] { return OpRun("mixup.blend").input(in); };
   EXPECT_TRUE(says(blend().input(random_tensor(DType::kU8, {4, 6, 3}, "HWC", 1)).failure(),
                    "an extent is 5 here and 6"));

@@ -151,7 +151,7 @@ TEST(PipelineGenerator, KnowsEveryOperatorOnImages) {
   const std::vector<std::string> used = PipelineGenerator::operators();
   std::map<std::string, int> in_texts;
   int pixel_functions = 0;
-  for (uint64_t seed = 1; seed <= 400; ++seed) {
+  for (uint64_t seed = 1; seed <= 1600; ++seed) {
     const std::string text = PipelineGenerator({seed, seed}).make().text();
     for (const std::string& name : used)
       if (text.find("fn." + name + "(") != std::string::npos) ++in_texts[name];

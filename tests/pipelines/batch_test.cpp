@@ -44,8 +44,8 @@ const char* const kBodies[] = {
     "    other = fn.permute_batch(fn.flip(image), indices=fn.batch_permutation(allow_repetitions=True))\n"
     "    return other[1:5, 1:5], fn.permute_batch(image[:, 2:4], indices=[3, 2, 1, 0]), image\n",
     "    small = fn.resize(image, size=[6, 7])\n"
-    "    mixed, label = fn.mixup(small, fn.reductions.max(image), num_classes=256, alpha=0.5)\n"
-    "    return mixed, label, *fn.cutmix(small, fn.reductions.mean(small, axes=[0, 1]))\n",
+    "    mixed, label = fn.galatea.mixup(small, fn.reductions.max(image), num_classes=256, alpha=0.5)\n"
+    "    return mixed, label, *fn.galatea.cutmix(small, fn.reductions.mean(small, axes=[0, 1]))\n",
     "    return fn.normalize(image, batch=True, axis_names='HW', scale=20.0, shift=50.0, "
     "dtype=types.UINT8)\n",
     "    blurred = fn.gaussian_blur(image, sigma=1.5)\n"
@@ -326,7 +326,7 @@ TEST(Batch, PermutationsAreDrawnBySamples) {
 TEST(Batch, MixupMixesLabelsAsItMixesData) {
   const std::string data = sample_folder("batch").string();
   const Compiled compiled = compile_text(of_files("    means = fn.reductions.mean(image, axes=[0, 1])\n"
-                                                  "    mixed, label = fn.mixup(means, means)\n"
+                                                  "    mixed, label = fn.galatea.mixup(means, means)\n"
                                                   "    return fn.cat(mixed, label, means), label\n"),
                                          data, ir::OnError::kRaise);
   ASSERT_TRUE(compiled.program) << compiled.errors;

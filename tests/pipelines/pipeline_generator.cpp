@@ -36,7 +36,6 @@ std::vector<std::string> PipelineGenerator::operators() {
           "copy",
           "crop",
           "crop_mirror_normalize",
-          "cutmix",
           "decoders.image",
           "decoders.image_crop",
           "decoders.image_random_crop",
@@ -54,8 +53,10 @@ std::vector<std::string> PipelineGenerator::operators() {
           "flip",
           "full",
           "full_like",
+          "galatea.cutmix",
           "galatea.cutout",
           "galatea.elastic",
+          "galatea.mixup",
           "galatea.random_perspective",
           "gaussian_blur",
           "grid_mask",
@@ -65,7 +66,6 @@ std::vector<std::string> PipelineGenerator::operators() {
           "laplacian",
           "lookup_table",
           "median_blur",
-          "mixup",
           "noise.gaussian",
           "noise.salt_and_pepper",
           "noise.shot",
@@ -413,9 +413,9 @@ PipelineGenerator::Call PipelineGenerator::neighbours(const Image& image) {
       out.dtype = "UINT8";
       return {Ordered{"fn.jitter(fn.cast({}, dtype=types.UINT8), nDegree={})", x, whole(1, 6)}.text, out};
     case 5:
-      return {Ordered{"fn.mixup({}, alpha={})", x, scalar(0.1, 4)}.text, image};
+      return {Ordered{"fn.galatea.mixup({}, alpha={})", x, scalar(0.1, 4)}.text, image};
     case 6:
-      return {Ordered{"fn.cutmix({}, alpha={})", x, scalar(0.1, 4)}.text, image};
+      return {Ordered{"fn.galatea.cutmix({}, alpha={})", x, scalar(0.1, 4)}.text, image};
     default:
       return {Ordered{"fn.{}({}, mask_size={}, border_mode=\"{}\", iterations={})",
                       pick<std::string>({"dilate", "erode"}), x,
