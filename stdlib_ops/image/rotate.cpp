@@ -7,13 +7,12 @@
 #include <optional>
 
 #include "stdlib_ops/common/places.h"
+#include "stdlib_ops/common/turn.h"
 #include "stdlib_ops/compat/warp.h"
 #include "stdlib_ops/operators.h"
 
 namespace galatea::ops {
 namespace {
-
-constexpr double kSlack = 0.01;  // so much of a pixel may stick out of the canvas
 
 Types rotate_types(const TypeContext& ctx) {
   if (ctx.compat() != op::Compat::kDali) GALATEA_TRY(check_compat_warp(ctx));
@@ -27,21 +26,6 @@ Types rotate_types(const TypeContext& ctx) {
     out.layout = ctx.input_layout(0);
   }
   return std::vector{out};
-}
-
-/// Extents of the canvas, rows first. The canvas has the parity of the input's extent that lies along it
-/// most, so that centres of pixels fall on centres at multiples of a right angle. Radians are rounded to f32
-/// as in DALI: that decides which extent it is at odd multiples of 45 degrees.
-std::array<Expr, 2> canvas(const Expr& h, const Expr& w, const Expr& angle) {
-  const Expr radians = to_f64(angle * f32(std::numbers::pi / 180));
-  const Expr c = absolute(kernel::unary(ScalarOp::kCos, radians));
-  const Expr s = absolute(kernel::unary(ScalarOp::kSin, radians));
-  auto covered = [&](const Expr& along, const Expr& across, const Expr& parity) {
-    const Expr n = ceil_to_i64(c * to_f64(along) + s * to_f64(across) - f64(kSlack));
-    return n + ((n ^ parity) & i64(1));
-  };
-  const Expr upright = s <= c;
-  return {covered(h, w, select(upright, h, w)), covered(w, h, select(upright, w, h))};
 }
 
 /// Quarter turns of an angle of the text that move pixels and nothing else; nothing for other angles. Where
@@ -94,7 +78,7 @@ Turn turn_of(RecipeBuilder& b) {
   const Expr c = kernel::unary(ScalarOp::kCos, radians), s = kernel::unary(ScalarOp::kSin, radians);
   const std::array<Expr, 2> size = b.given("size")       ? warp_size(b)
                                    : b.flag("keep_size") ? std::array{h, w}
-                                                         : canvas(h, w, angle);
+                                                         : turned_canvas(h, w, angle);
   const Expr half = f64(0.5);
   const Expr in_x = to_f64(w) * half, in_y = to_f64(h) * half;
   const Expr out_x = to_f64(size[1]) * half, out_y = to_f64(size[0]) * half;

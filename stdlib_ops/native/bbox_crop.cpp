@@ -120,21 +120,6 @@ BboxCrop whole_picture(std::span<const Box> boxes) {
 
 }  // namespace
 
-std::optional<BoxLayout> BoxLayout::parse(std::string_view text) {
-  if (text.size() != 4 && text.size() != 6) return std::nullopt;
-  BoxLayout layout;
-  layout.dims = static_cast<int>(text.size() / 2);
-  for (size_t d = 0; d < static_cast<size_t>(layout.dims); ++d) {
-    const auto once = [&](char letter) { return std::count(text.begin(), text.end(), letter) == 1; };
-    const char start = "xyz"[d], end = "XYZ"[d], extent = "WHD"[d];
-    if (!once(start) || once(end) == once(extent)) return std::nullopt;
-    layout.is_extent[d] = once(extent);
-    layout.start[d] = static_cast<int>(text.find(start));
-    layout.other[d] = static_cast<int>(text.find(once(extent) ? extent : end));
-  }
-  return layout;
-}
-
 Box relative_window(const BboxCrop& crop, const BboxCropOptions& options, const BoxAxes& picture) {
   Box window;
   for (size_t d = 0; d < static_cast<size_t>(options.layout.dims); ++d) {

@@ -13,34 +13,18 @@
 #include <functional>
 #include <optional>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "runtime/native.h"
+#include "stdlib_ops/native/boxes.h"
 
 namespace galatea::native {
 
 inline constexpr const char* kBboxFindCrop = "bbox.find_crop";
 inline constexpr const char* kBboxKeepBoxes = "bbox.keep_boxes";
 inline constexpr const char* kBboxKeepRows = "bbox.keep_rows";
-inline constexpr int kMostBoxAxes = 3;
 /// Where neither total_num_attempts nor chance ends a search, this many windows do, with an error.
 inline constexpr int64_t kMostWindows = 100'000;
-
-/// Along x, y, z.
-using BoxAxes = std::array<double, kMostBoxAxes>;
-struct Box {
-  BoxAxes lo{}, hi{};
-};
-
-/// A layout of boxes: of each axis, where the start stands, and where the end or the extent.
-struct BoxLayout {
-  int dims = 2;
-  std::array<int, kMostBoxAxes> start{}, other{};
-  std::array<bool, kMostBoxAxes> is_extent{};
-  /// "xyXY", "xyWH", "yxHW", "xyzXYZ", …: nothing if a letter is unknown, missing or there twice.
-  static std::optional<BoxLayout> parse(std::string_view text);
-};
 
 struct BboxCropOptions {
   BoxLayout layout;

@@ -1,6 +1,4 @@
 // The search of fn.random_bbox_crop as native functions: configurations, tensors, scalars.
-#include <cstring>
-
 #include <fmt/format.h>
 
 #include "base/json.h"
@@ -41,24 +39,6 @@ Result<std::shared_ptr<runtime::NativeState>> prepare_bbox_crop(const std::strin
 
 const BboxCropOptions& options_of(const runtime::NativeContext& context) {
   return static_cast<const BboxState*>(context.state)->options;
-}
-
-float number_at(const runtime::Tensor& boxes, int64_t row, int column) {
-  float value = 0;
-  const int64_t at = row * boxes.strides[0] + column * boxes.strides[1];
-  std::memcpy(&value, boxes.data + at * static_cast<int64_t>(sizeof(value)), sizeof(value));
-  return value;
-}
-
-Box box_at(const runtime::Tensor& boxes, int64_t row, const BoxLayout& layout) {
-  Box box;
-  for (size_t d = 0; d < static_cast<size_t>(layout.dims); ++d) {
-    const float start = number_at(boxes, row, layout.start[d]),
-                other = number_at(boxes, row, layout.other[d]);
-    box.lo[d] = static_cast<double>(start);
-    box.hi[d] = static_cast<double>(layout.is_extent[d] ? start + other : other);
-  }
-  return box;
 }
 
 std::unexpected<Error> bbox_error(std::string message, std::string help) {
@@ -171,13 +151,7 @@ Status keep_rows(runtime::NativeContext& context) {
     for (const int64_t row : kept.rows) *out++ = static_cast<int32_t>(row);
     return {};
   }
-  const runtime::Tensor& labels = context.inputs[1];
-  const int64_t columns = labels.ndim == 2 ? labels.extents[1] : 1;
-  for (const int64_t row : kept.rows)
-    for (int64_t column = 0; column < columns; ++column) {
-      const int64_t at = row * labels.strides[0] + (labels.ndim == 2 ? column * labels.strides[1] : 0);
-      std::memcpy(out++, labels.data + at * static_cast<int64_t>(sizeof(int32_t)), sizeof(int32_t));
-    }
+  copy_rows(context.inputs[1], kept.rows, out);
   return {};
 }
 

@@ -7,7 +7,7 @@ namespace {
 
 constexpr const char* kCorners[] = {"from_start", "from_end", "to_start", "to_end"};
 
-Types crop_types(const TypeContext& ctx) {
+Types transforms_crop_types(const TypeContext& ctx) {
   bool unknown = ctx.num_inputs() > 0;
   for (const char* name : kCorners) {
     const int64_t length = length_of(ctx, name);
@@ -70,7 +70,7 @@ Operator make_transforms_crop() {
       "Along each coordinate p' = to_start + (p - from_start) (to_end - to_start) / (from_end - from_start).";
   op.example = transform_example(
       "fn.transforms.crop(to_start=[8.0, 8.0], to_end=[40.0, 40.0], from_end=[64.0, 64.0])");
-  op.type_rule = crop_types;
+  op.type_rule = transforms_crop_types;
   op.define = define_transforms_crop;
   return op;
 }
