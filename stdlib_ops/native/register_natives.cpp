@@ -1,6 +1,7 @@
 #include "stdlib_ops/native/register_natives.h"
 
 #include "stdlib_ops/native/bbox_crop.h"
+#include "stdlib_ops/native/bbox_rotate.h"
 #include "stdlib_ops/native/file_source.h"
 #include "stdlib_ops/native/image_functions.h"
 #include "stdlib_ops/native/nvjpeg_alternative.h"
@@ -14,6 +15,7 @@ void register_natives(runtime::NativeTable& table) {
   table.add(image_decode_function(kImageDecodeWindow));
   table.add(sample_name_function());
   for (runtime::NativeFunction& function : bbox_crop_functions()) table.add(std::move(function));
+  for (runtime::NativeFunction& function : bbox_rotate_functions()) table.add(std::move(function));
   table.add(nvjpeg_factory());
   table.add(file_source_factory());
 }

@@ -206,5 +206,64 @@ TEST(RandomBboxCrop, RefusesWhatCannotBe) {
       says(of_sample(boxes).input(tensor(DType::kI32, {3}, {1, 2, 3})).failure(), "3 labels for 2 boxes"));
 }
 
+TEST(BboxRotate, RefusesWhatCannotBe) {
+  struct Case {
+    const char* arg;
+    ir::Attr value;
+    const char* words;
+  };
+  const Case cases[] = {
+      {"bbox_layout", std::string("xxXY"), "no layout of boxes"},
+      {"bbox_layout", std::string("xyzXYZ"), "no layout of boxes in a plane"},
+      {"mode", std::string("shrink"), "\"expand\", \"halfway\" or \"fixed\", not \"shrink\""},
+      {"remove_threshold", 1.0, "must lie in [0, 1), not 1"},
+      {"remove_threshold", NAN, "must lie in [0, 1)"},
+      {"shape_layout", std::string("HC"), "does not name H and W"},
+      {"shape_layout", std::string("CHW"), "has 2 elements, shape_layout \"CHW\" needs 3"},
+      {"size", Numbers{0, 5}, "not an extent"},
+  };
+  const Tensor boxes = tensor(DType::kF32, {2, 4}, {0, 0, 1, 1, 0, 0, 1, 1});
+  // What the native function would give, were it called.
+  const auto turn = [](const Tensor& in) {
+    OpRun run("bbox_rotate");
+    run.input(in).arg("angle", 10.0).native({1});
+    return run;
+  };
+  const auto turn_image = [&](const Tensor& in) { return turn(in).arg("input_shape", Extents{20, 30}); };
+  for (const Case& c : cases) {
+    const std::string message = turn_image(boxes).arg(c.arg, c.value).failure();
+    EXPECT_TRUE(says(message, c.words)) << c.arg << ": " << message;
+  }
+  EXPECT_TRUE(says(turn_image(boxes).arg("keep_size", true).arg("size", Numbers{5, 5}).failure(),
+                   "exclude each other"));
+  EXPECT_TRUE(says(turn(boxes).failure(), "input_shape"));
+  EXPECT_TRUE(says(turn(boxes).arg("input_shape", Extents{20, 0}).failure(), "below 2^24, not 0"));
+  EXPECT_TRUE(says(turn(boxes).arg("input_shape", tensor(DType::kI64, {3}, {-2, 9, 3})).failure(),
+                   "below 2^24, not -2"));
+  EXPECT_TRUE(says(turn(boxes).fed_arg("input_shape", tensor(DType::kI32, {1}, {9})).failure(),
+                   "has 1 elements, shape_layout needs 2"));
+  EXPECT_TRUE(says(turn_image(tensor(DType::kF32, {3, 5}, Numbers(15))).failure(), "has 4 numbers, not 5"));
+  EXPECT_TRUE(
+      says(turn_image(boxes).input(tensor(DType::kI32, {3}, {1, 2, 3})).failure(), "3 labels for 2 boxes"));
+}
+
+TEST(BboxRotate, HasTheCanvasOfRotate) {
+  for (const double angle : {0.0, 33.0, 45.0, 90.0, -120.5}) {
+    const Tensor image = random_tensor(DType::kU8, {7, 12, 1}, Layout("HWC"), 1);
+    const Extents canvas =
+        OpRun("rotate").input(image).arg("angle", scalar(DType::kF32, angle)).result().extents;
+    OpRun run("bbox_rotate");
+    run.input(tensor(DType::kF32, {1, 4}, {0, 0, 1, 1})).arg("angle", angle).native({1});
+    // Behind cosine and sine, and the image's own width and height.
+    const OpRun::Outcome out = run.fed_arg("input_shape", tensor(DType::kI64, {3}, {7, 12, 1})).run();
+    ASSERT_TRUE(out.ok()) << out.error << out.failed_check;
+    ASSERT_EQ(out.natives.at(0).scalars.size(), 6U);
+    EXPECT_EQ(out.natives[0].scalars[2], 12);
+    EXPECT_EQ(out.natives[0].scalars[3], 7);
+    EXPECT_EQ(out.natives[0].scalars[4], canvas[1]) << angle;
+    EXPECT_EQ(out.natives[0].scalars[5], canvas[0]) << angle;
+  }
+}
+
 }  // namespace
 }  // namespace galatea::ops_test

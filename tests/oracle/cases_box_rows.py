@@ -1,0 +1,80 @@
+"""Cases of operators that keep some rows of boxes, polygons or anchors."""
+import numpy as np
+
+from recorder import Feed
+
+F32 = "DALI computes in float32"
+BOXES = [[[.1, .2, .5, .6], [.3, .3, .9, 1], [.8, 0, 1, .1]], [[0, 0, 1, 1], [.7, .7, .72, .9]], np.zeros((0, 4)), [[.25, .4, .75, .6]]]
+SIZES = [[24, 31], [7, 50], [1, 1], [40, 12]]
+ANGLES = [30, -17.5, 200, 90]
+
+
+def rows(values, dtype=np.float32):
+    return Feed([np.array(value, dtype) for value in values])
+
+
+def canvas(h, w, angle):
+    radians = np.float64(np.float32(angle) * np.float32(np.pi / 180))
+    c, s = abs(np.cos(radians)), abs(np.sin(radians))
+    height, width = int(np.ceil(c * h + s * w - 0.01)), int(np.ceil(c * w + s * h - 0.01))
+    upright = s <= c
+    return height + ((height ^ (h if upright else w)) & 1), width + ((width ^ (w if upright else h)) & 1)
+
+
+def turned(boxes, size, angle, share=0, keep_size=False, canvas_size=None, least=0.1, normalized=True, extents=False):
+    """As fn.bbox_rotate, corner by corner, in float64."""
+    h, w = (int(n) for n in size[:2])
+    height, width = canvas_size or ((h, w) if keep_size else canvas(h, w, angle))
+    c, s = np.cos(np.deg2rad(float(angle))), np.sin(np.deg2rad(float(angle)))
+    unit = np.array([w, h] if normalized else [1, 1], np.float64)
+    out = []
+    for box in boxes.astype(np.float64):
+        lo, hi = box[:2] * unit, (box[2:] + (box[:2] if extents else 0)) * unit
+        x = np.array([lo[0], hi[0], lo[0], hi[0]]) - w / 2
+        y = np.array([lo[1], lo[1], hi[1], hi[1]]) - h / 2
+        corners = np.stack([x * c + y * s + width / 2, y * c - x * s + height / 2])
+        start, end = corners.min(1), corners.max(1)
+        own = (hi - lo)[::-1] if abs(s) > abs(c) else hi - lo
+        excess = (end - start - own) * share / 2
+        start, end = start + excess, end - excess
+        clipped = np.clip([start, end], 0, [width, height])
+        area = (end - start).prod()
+        if area > 0 and (clipped[1] - clipped[0]).prod() / area >= least:
+            last = clipped[1] - clipped[0] if extents else clipped[1]
+            out.append(np.concatenate([clipped[0], last]) / (np.tile([width, height], 2) if normalized else 1))
+    return np.array(out).reshape(-1, 4)
+
+
+def add_turns(group):
+    feeds = {"x": rows(BOXES), "s": rows(SIZES, np.int32), "a": rows(ANGLES)}
+
+    def case(name, arguments="", feeds=feeds, tolerance=2e-6, **formula):
+        group.case("bbox_rotate_" + name, f"fn.bbox_rotate(x, angle=fn.reshape(a, shape=[]), input_shape=s{arguments})", feeds,
+                   tolerance=tolerance, why=F32, expect=lambda x, s, a: turned(x, s, a[()], **formula))
+
+    case("expanded")
+    case("fixed", ', mode="fixed"', share=1)
+    case("halfway", ', mode="halfway"', share=0.5)
+    case("kept_size", ", keep_size=True", keep_size=True)
+    case("kept_size_halfway", ', keep_size=True, mode="halfway"', keep_size=True, share=0.5)
+    case("sized", ", size=[20.0, 30.0]", canvas_size=(20, 30))
+    case("small", ", size=[9.0, 8.0], remove_threshold=0.4", canvas_size=(9, 8), least=0.4)
+    case("nothing_removed", ", size=[5.0, 5.0], remove_threshold=0.0", canvas_size=(5, 5), least=0)
+    pixels = feeds | {"x": rows([np.array(box) * np.array([w, h, w, h]) for box, (h, w) in zip(BOXES, SIZES)])}
+    case("pixels", ", bbox_normalized=False", pixels, 2e-5, normalized=False)
+    extents = feeds | {"x": rows([np.concatenate([b[:, :2], b[:, 2:] - b[:, :2]], 1) for b in map(np.array, BOXES)])}
+    case("extents", ', bbox_layout="xyWH"', extents, extents=True)
+    case("extents_cut", ', bbox_layout="xyWH", keep_size=True', extents, extents=True, keep_size=True)
+    case("image_shape", ', shape_layout="HWC"', feeds | {"s": rows([size + [3] for size in SIZES], np.int32)})
+    labels = [np.arange(len(b), dtype=np.int32) * 3 + 1 for b in BOXES]
+    for name, feed in (("labels", labels), ("labels_column", [n[:, None] for n in labels])):
+        group.case("bbox_rotate_" + name, "b, n = fn.bbox_rotate(x, l, angle=fn.reshape(a, shape=[]), input_shape=s, size=[9.0, 8.0], "
+                   "remove_threshold=0.4)\nreturn b, n", feeds | {"l": Feed(feed)}, tolerance=2e-6, why=F32)
+    for name, arguments in (("mode", 'mode="x"'), ("threshold", "remove_threshold=1.0"), ("both", "size=[9.0, 8.0], keep_size=True"),
+                            ("layout", 'bbox_layout="xxYY"'), ("solid", 'bbox_layout="xyzXYZ"'), ("shape_layout", 'shape_layout="H"'),
+                            ("short_shape", 'shape_layout="CHW"')):
+        group.refused("refused_bbox_rotate_" + name, f"fn.bbox_rotate(x, angle=10.0, input_shape=[20, 30], {arguments})", {"x": rows(BOXES)})
+
+
+def add(group):
+    add_turns(group)
