@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 
 #include "tests/ops/op_tester.h"
 #include "tests/support/cases.h"
@@ -263,6 +264,94 @@ TEST(BboxRotate, HasTheCanvasOfRotate) {
     EXPECT_EQ(out.natives[0].scalars[4], canvas[1]) << angle;
     EXPECT_EQ(out.natives[0].scalars[5], canvas[0]) << angle;
   }
+}
+
+OpRun roi_crop(const Extents& crop, const Extents& start, uint64_t sample) {
+  OpRun run("roi_random_crop");
+  run.arg("crop_shape", crop).arg("roi_start", start).key(5).sample(sample);
+  return run;
+}
+
+TEST(RoiRandomCrop, EveryPlaceIsAsLikely) {
+  // A region larger than the window, one smaller, and smaller ones at both ends of the input. Chi-square at a
+  // level of 0.001; one key, and as many samples.
+  struct Axis {
+    int64_t crop, start, size, whole, first, last;
+  };
+  const Axis axes[] = {{4, 2, 8, 12, 2, 6}, {4, 5, 2, 12, 3, 5}, {6, 1, 2, 20, 0, 1}, {6, 17, 3, 20, 14, 14}};
+  constexpr double kLimits[] = {0, 10.83, 13.82, 16.27, 18.47};  // by degrees of freedom
+  constexpr int kDraws = 500;
+  for (const bool by_end : {false, true}) {
+    std::array<std::map<int64_t, int>, 4> counts;
+    for (uint64_t sample = 0; sample < kDraws; ++sample) {
+      Extents crop, start, other, whole;
+      for (const Axis& axis : axes) {
+        crop.push_back(axis.crop), start.push_back(axis.start), whole.push_back(axis.whole);
+        other.push_back(axis.size + (by_end ? axis.start : 0));
+      }
+      const Tensor begins = roi_crop(crop, start, sample)
+                                .arg(by_end ? "roi_end" : "roi_shape", other)
+                                .arg("in_shape", whole)
+                                .result();
+      EXPECT_EQ(begins.dtype, DType::kI64);
+      for (size_t d = 0; d < 4; ++d) ++counts[d][begins.integer(d)];
+    }
+    for (size_t d = 0; d < 4; ++d) {
+      const auto places = static_cast<size_t>(axes[d].last - axes[d].first + 1);
+      EXPECT_EQ(counts[d].begin()->first, axes[d].first);
+      EXPECT_EQ(counts[d].rbegin()->first, axes[d].last);
+      const double expected = static_cast<double>(kDraws) / static_cast<double>(places);
+      double chi_square = 0;
+      for (const auto& [place, count] : counts[d])
+        chi_square += (count - expected) * (count - expected) / expected;
+      EXPECT_LE(chi_square, kLimits[places - 1]) << "axis " << d;
+    }
+  }
+}
+
+TEST(RoiRandomCrop, StaysInTheInputWhereThereIsOne) {
+  bool before = false;
+  for (uint64_t sample = 0; sample < 40; ++sample) {
+    // The input has an axis more; arguments are those of the sample.
+    const Tensor inside = OpRun("roi_random_crop")
+                              .input(random_tensor(DType::kU8, {9, 7, 3}, {}, 1))
+                              .arg("crop_shape", tensor(DType::kI32, {2}, {5, 7}))
+                              .arg("roi_start", tensor(DType::kI64, {2}, {1, 6}))
+                              .fed_arg("roi_end", tensor(DType::kI64, {2}, {2, 7}))
+                              .key(3)
+                              .sample(sample)
+                              .result();
+    EXPECT_EQ(inside.extents, Extents{2});
+    EXPECT_GE(inside.integer(0), 0);
+    EXPECT_LE(inside.integer(0), 1);
+    EXPECT_EQ(inside.integer(1), 0);
+    before |= roi_crop({5}, {1}, sample).arg("roi_shape", Extents{1}).result().integer(0) < 0;
+  }
+  EXPECT_TRUE(before) << "nobody said where the input begins";
+}
+
+TEST(RoiRandomCrop, RefusesWhatCannotBe) {
+  const auto crop = [] { return roi_crop({4, 4}, {5, 1}, 1); };
+  const auto region = [&] { return crop().arg("roi_shape", Extents{3, 2}); };
+  EXPECT_TRUE(says(crop().failure(), "must be one of roi_end and roi_shape"));
+  EXPECT_TRUE(says(region().arg("roi_end", Extents{8, 8}).failure(), "must be only one"));
+  EXPECT_TRUE(says(crop().arg("roi_end", Extents{5, 0}).failure(), "axis 1 the region reaches from 1 to 0"));
+  EXPECT_TRUE(says(roi_crop({-1}, {0}, 1).arg("roi_shape", Extents{3}).failure(), "negative extent -1"));
+  EXPECT_TRUE(
+      says(roi_crop({1}, {0}, 1).arg("roi_shape", Extents{int64_t{1} << 40}).failure(), "within 2^29"));
+  EXPECT_TRUE(says(region().arg("in_shape", Extents{3, 9}).failure(), "window has 4 elements, the input 3"));
+  EXPECT_TRUE(says(region().arg("in_shape", Extents{7, 9}).failure(),
+                   "axis 0 the region reaches from 5 to 8, the input has 7"));
+  EXPECT_TRUE(says(region().arg("in_shape", Extents{9, 9, 3}).failure(), "in_shape takes 2 elements"));
+  const Tensor row = random_tensor(DType::kU8, {20}, {}, 1);
+  EXPECT_TRUE(says(region().input(row).failure(), "crop_shape has 2 extents, the input 1"));
+  EXPECT_TRUE(says(region().input(row).arg("in_shape", Extents{9, 9}).failure(), "exclude each other"));
+  EXPECT_TRUE(says(OpRun("roi_random_crop")
+                       .fed_arg("crop_shape", tensor(DType::kI64, {2}, {1, 1}))
+                       .arg("roi_start", Extents{0})
+                       .arg("roi_shape", Extents{3})
+                       .failure(),
+                   "known while compiling"));
 }
 
 }  // namespace

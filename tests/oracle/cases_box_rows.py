@@ -76,5 +76,26 @@ def add_turns(group):
         group.refused("refused_bbox_rotate_" + name, f"fn.bbox_rotate(x, angle=10.0, input_shape=[20, 30], {arguments})", {"x": rows(BOXES)})
 
 
+def add_regions(group):
+    """Windows that are as large as their region begin where it does; no others are recorded."""
+    starts, shapes = [[2, 5], [0, 0], [7, 1]], [[8, 2], [9, 9], [1, 4]]
+    feeds = {"a": rows(starts, np.int32), "s": rows(shapes, np.int32)}
+
+    def case(name, text, feeds=feeds):
+        group.case("roi_random_crop_" + name, f"fn.roi_random_crop({text})", feeds, expect=lambda a, *_: a)
+
+    case("by_shape", "crop_shape=s, roi_start=a, roi_shape=s")
+    ends = rows(np.array(starts) + np.array(shapes), np.int32)
+    group.case("roi_random_crop_by_end", "fn.roi_random_crop(crop_shape=s, roi_start=a, roi_end=e)", feeds | {"e": ends})
+    group.case("roi_random_crop_of_input", "fn.roi_random_crop(x, crop_shape=s, roi_start=a, roi_shape=s)",
+               feeds | {"x": Feed([np.zeros((10, 9, 2), np.uint8)] * 3)})
+    case("of_extents", "crop_shape=s, roi_start=a, roi_shape=s, in_shape=[10, 9]")
+    case("one_for_all", "crop_shape=4, roi_start=a, roi_shape=4", {"a": rows([[3], [0], [1]], np.int32)})
+    for name, arguments in (("no_end", ""), ("both", ", roi_end=[9, 9], roi_shape=[3, 3]"), ("wide", ", roi_shape=[3, 3], in_shape=[3, 9]"),
+                            ("outside", ", roi_shape=[9, 3], in_shape=[9, 9]"), ("three", ", roi_shape=[3, 3], in_shape=[9, 9, 9]")):
+        group.refused("refused_roi_random_crop_" + name, f"fn.roi_random_crop(crop_shape=[4, 4], roi_start=a{arguments})", feeds)
+
+
 def add(group):
     add_turns(group)
+    add_regions(group)

@@ -95,6 +95,7 @@ std::vector<std::string> PipelineGenerator::operators() {
           "reshape",
           "resize",
           "resize_crop_mirror",
+          "roi_random_crop",
           "rotate",
           "saturation",
           "sequence_rearrange",

@@ -274,7 +274,12 @@ PipelineGenerator::Call PipelineGenerator::seldom_tensor(const Image& image) {
                   "vertical=fn.random.coin_flip())[:2], flip_y=fn.random.coin_flip())",
                   found, real(0, 0.2), real(0.3, 0.5), real(1, 3)}
               .text);
-      return {Ordered{"fn.brightness({}, brightness={}[0] + {}[1])", x, found, found}.text, image};
+      return {
+          Ordered{"fn.brightness({}, brightness={}[0] + {}[1] + 0.1 * fn.roi_random_crop(crop_shape=[{}], "
+                  "roi_start=[0], roi_shape=[{}])[0])",
+                  x, found, found, whole(1, 4), whole(1, 6)}
+              .text,
+          image};
   }
 }
 
