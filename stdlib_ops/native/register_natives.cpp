@@ -6,6 +6,7 @@
 #include "stdlib_ops/native/image_functions.h"
 #include "stdlib_ops/native/nvjpeg_alternative.h"
 #include "stdlib_ops/native/sample_name.h"
+#include "stdlib_ops/native/select_masks.h"
 
 namespace galatea::native {
 
@@ -16,6 +17,7 @@ void register_natives(runtime::NativeTable& table) {
   table.add(sample_name_function());
   for (runtime::NativeFunction& function : bbox_crop_functions()) table.add(std::move(function));
   for (runtime::NativeFunction& function : bbox_rotate_functions()) table.add(std::move(function));
+  for (runtime::NativeFunction& function : select_masks_functions()) table.add(std::move(function));
   table.add(nvjpeg_factory());
   table.add(file_source_factory());
 }

@@ -354,5 +354,22 @@ TEST(RoiRandomCrop, RefusesWhatCannotBe) {
                    "known while compiling"));
 }
 
+TEST(SelectMasks, RefusesWhatIsNoPolygon) {
+  const Tensor ids = tensor(DType::kI32, {2}, {1, 2}), vertices = random_tensor(DType::kF32, {9, 2}, {}, 1);
+  const auto select = [&](const Tensor& polygons, bool known) {
+    OpRun run("segmentation.select_masks");
+    run.input(ids).input(polygons, {known, known}).input(vertices).native({1, 3});
+    return run;
+  };
+  const Tensor fours = tensor(DType::kI32, {2, 4}, Numbers(8)),
+               threes = tensor(DType::kI32, {2, 3}, Numbers(6));
+  EXPECT_TRUE(says(select(fours, true).failure(), "are no polygons"));
+  EXPECT_TRUE(says(select(fours, false).failure(), "a polygon has 3 numbers, not 4"));
+  const OpRun::Outcome out = select(threes, false).run();
+  ASSERT_TRUE(out.ok()) << out.error << out.failed_check;
+  EXPECT_EQ(out.natives.at(0).extents, (Extents{1, 3}));
+  EXPECT_EQ(out.natives.at(1).extents, (Extents{3, 2}));
+}
+
 }  // namespace
 }  // namespace galatea::ops_test

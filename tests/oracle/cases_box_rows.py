@@ -96,6 +96,24 @@ def add_regions(group):
         group.refused("refused_roi_random_crop_" + name, f"fn.roi_random_crop(crop_shape=[4, 4], roi_start=a{arguments})", feeds)
 
 
+def add_masks(group):
+    """Masks of one polygon: of several DALI keeps the last, here all stay."""
+    polygons = [[[0, 0, 3], [1, 3, 7], [2, 7, 12]], [[4, 1, 4], [3, 2, 5]], [[-1, 2, 2]], [[5, 0, 1]]]
+    ids = [[2, 0], [3, 4], [-1], np.zeros(0)]
+    vertices = [np.arange(2 * n).reshape(n, 2) * 3 % 50 for n in (12, 5, 3, 1)]
+    feeds = {"i": rows(ids, np.int32), "p": rows(polygons, np.int32), "v": rows(vertices)}
+    solid = rows([np.concatenate([v, v[:, :1]], 1) for v in vertices], np.float64)
+    for name, arguments, kind in (("kept", "", rows(vertices)), ("reindexed", ", reindex_masks=True", rows(vertices)),
+                                  ("bytes", "", rows(vertices, np.uint8)), ("solid", "", solid)):
+        group.case("select_masks_" + name, f"p2, v2 = fn.segmentation.select_masks(i, p, v{arguments})\nreturn p2, v2", feeds | {"v": kind})
+    for name, change in (("twice", {"i": rows([[2, 2], [3], [-1], [5]], np.int32)}), ("unknown", {"i": rows([[9], [3], [-1], [5]], np.int32)}),
+                         ("past_the_end", {"p": rows([[[0, 0, 13], [2, 0, 1]]] + polygons[1:], np.int32)}),
+                         ("backwards", {"p": rows([[[0, 5, 3], [2, 0, 1]]] + polygons[1:], np.int32)}),
+                         ("four_columns", {"p": rows([np.zeros((2, 4))] * 4, np.int32)})):
+        group.refused("refused_select_masks_" + name, "p2, v2 = fn.segmentation.select_masks(i, p, v)\nreturn p2, v2", feeds | change)
+
+
 def add(group):
     add_turns(group)
     add_regions(group)
+    add_masks(group)

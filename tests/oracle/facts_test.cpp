@@ -33,7 +33,6 @@ const std::set<std::string> kMissing = {
     "roi_random_crop",
     "segmentation.random_mask_pixel",
     "segmentation.random_object_bbox",
-    "segmentation.select_masks",
     "ssd_random_crop",
     "tensor_resize",
 };
