@@ -371,5 +371,22 @@ TEST(SelectMasks, RefusesWhatIsNoPolygon) {
   EXPECT_EQ(out.natives.at(1).extents, (Extents{3, 2}));
 }
 
+TEST(RandomMaskPixel, RefusesWhatCannotBe) {
+  const auto pixel = [](const Tensor& mask) {
+    OpRun run("segmentation.random_mask_pixel");
+    run.input(mask).native({1, 2});
+    return run;
+  };
+  const Tensor mask = random_tensor(DType::kU8, {3, 4}, {}, 1);
+  const Tensor place = pixel(mask).arg("foreground", scalar(DType::kI32, 1)).result();
+  EXPECT_EQ(place.dtype, DType::kI64);
+  EXPECT_EQ(place.numbers(), (Numbers{1, 2}));
+  EXPECT_TRUE(
+      says(pixel(mask).arg("value", int64_t{1}).arg("threshold", 0.5).failure(), "exclude each other"));
+  EXPECT_TRUE(says(pixel(mask).arg("threshold", NAN).failure(), "is no number"));
+  EXPECT_TRUE(says(pixel(scalar(DType::kU8, 1)).failure(), "has no axes"));
+  EXPECT_NE(pixel(random_tensor(DType::kF64, {3}, {}, 1)).failure(), "");
+}
+
 }  // namespace
 }  // namespace galatea::ops_test

@@ -113,7 +113,21 @@ def add_masks(group):
         group.refused("refused_select_masks_" + name, "p2, v2 = fn.segmentation.select_masks(i, p, v)\nreturn p2, v2", feeds | change)
 
 
+def add_pixels(group):
+    """Masks of one pixel, or with one in the foreground."""
+    masks = [np.zeros((4, 5)), np.zeros((1, 1)), np.full((3, 2), -1)]
+    masks[0][2, 3], masks[2][1, 0] = 7, 3
+    for name, dtype, arguments in (("above", np.int32, "foreground=1"), ("threshold", np.float32, "foreground=1, threshold=1.5"),
+                                   ("fed", np.int64, "foreground=fn.reshape(f, shape=[])")):
+        group.case("random_mask_pixel_" + name, f"fn.segmentation.random_mask_pixel(x, {arguments})",
+                   {"x": rows(masks, dtype), "f": rows([[1], [-2], [9]], np.int32)})
+    group.case("random_mask_pixel_value", "fn.segmentation.random_mask_pixel(x, foreground=1, value=7)", {"x": rows([masks[0], [[7]], [[7, 1]]], np.uint8)})
+    group.refused("refused_random_mask_pixel_both", "fn.segmentation.random_mask_pixel(x, value=7, threshold=1.0)", {"x": rows(masks, np.int32)})
+    group.refused("refused_random_mask_pixel_of_doubles", "fn.segmentation.random_mask_pixel(x)", {"x": rows(masks, np.float64)})
+
+
 def add(group):
     add_turns(group)
     add_regions(group)
     add_masks(group)
+    add_pixels(group)
