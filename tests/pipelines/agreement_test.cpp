@@ -147,7 +147,7 @@ TEST(PipelineGenerator, KnowsEveryOperatorOnImages) {
       "mixup.blend",     "cutmix.paste", "composed_resize", "composed_warp",   "constant",
       "external_source", "get_property", "index",           "one_hot",         "random_bbox_crop",
       "per_frame",       "pixel",        "readers.file",    "select",          "stored",
-      "to_cpu",          "to_gpu"};
+      "to_cpu",          "to_gpu", "bbox_rotate", "multi_paste.source", "segmentation.select_masks", "segmentation.random_mask_pixel"};
   const std::vector<std::string> used = PipelineGenerator::operators();
   std::map<std::string, int> in_texts;
   int pixel_functions = 0;

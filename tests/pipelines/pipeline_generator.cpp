@@ -66,6 +66,7 @@ std::vector<std::string> PipelineGenerator::operators() {
           "laplacian",
           "lookup_table",
           "median_blur",
+          "multi_paste",
           "noise.gaussian",
           "noise.salt_and_pepper",
           "noise.shot",
@@ -393,7 +394,7 @@ PipelineGenerator::Call PipelineGenerator::sample(const Image& image) {
 PipelineGenerator::Call PipelineGenerator::neighbours(const Image& image) {
   const std::string& x = image.name;
   Image out = image;
-  switch (below(image.fixed_size ? 7 : 5)) {
+  switch (below(image.fixed_size ? 8 : 5)) {
     case 0:
       return {Ordered{"fn.median_blur({}, window_size=[{}, {}])", x, pick<std::string>({"1", "3"}),
                       pick<std::string>({"3", "5"})}
@@ -417,6 +418,13 @@ PipelineGenerator::Call PipelineGenerator::neighbours(const Image& image) {
       return {Ordered{"fn.galatea.mixup({}, alpha={})", x, scalar(0.1, 4)}.text, image};
     case 6:
       return {Ordered{"fn.galatea.cutmix({}, alpha={})", x, scalar(0.1, 4)}.text, image};
+    case 7:
+      return {
+          Ordered{
+              "fn.multi_paste({}, fn.flip({}), out_anchors_rel=[0.0, 0.0, 0.5, 0.25], shapes_rel=[1.0, 1.0, {}, {}])",
+              x, x, pick<std::string>({"0.25", "0.1"}), pick<std::string>({"0.5", "0.7"})}
+              .text,
+          image};
     default:
       return {Ordered{"fn.{}({}, mask_size={}, border_mode=\"{}\", iterations={})",
                       pick<std::string>({"dilate", "erode"}), x,
