@@ -119,6 +119,12 @@ const std::vector<Call>& calls() {
        [](OpRun& r, const std::string&) {
          r.arg("ratio", 1.5).arg("paste_x", scalar(DType::kF32, 0.3)).arg("fill_value", Integers{1, 2, 3});
        }},
+      {"multi_paste", "",
+       [](OpRun& r, const std::string&) {
+         r.arg("output_size", Integers{9, 9})
+             .arg("shapes", Integers{2, 3})
+             .arg("out_anchors", Integers{1, 4});
+       }},
       {"galatea.random_perspective", "", [](OpRun& r, const std::string&) { r.arg("p", 1.0); }},
       {"galatea.elastic", "", [](OpRun& r, const std::string&) { r.arg("alpha", 20.0).arg("sigma", 1.0); }},
       {"galatea.cutout", "", [](OpRun& r, const std::string&) { r.arg("size", 3.0); }},

@@ -44,6 +44,13 @@ TEST(MultiPaste, LaterRegionsCoverEarlierOnes) {
     }
 }
 
+TEST(MultiPaste, ASampleMayBeItsOwnSource) {
+  const Tensor image = random_tensor(DType::kU8, {4, 5, 3}, "HWC", 1);
+  OpRun run("multi_paste.source");
+  run.input(image).arg("in_ids", std::vector<int64_t>{0}).arg("region", int64_t{0});
+  expect_near(run.result(), image.numbers(), 0);
+}
+
 TEST(MultiPaste, FractionsOfExtents) {
   const Tensor image = random_tensor(DType::kU8, {4, 5, 3}, "HWC", 1);
   const Tensor out = OpRun("multi_paste")

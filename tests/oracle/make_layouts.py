@@ -36,6 +36,8 @@ CALLS = {
     "resize (d, h, w)": lambda x: fn.resize(x, size=(2, 5, 4)),
     "resize_crop_mirror": lambda x: fn.resize_crop_mirror(x, size=(5, 4), crop=(3, 4)),
     "fast_resize_crop_mirror": lambda x: fn.fast_resize_crop_mirror(x, size=(5, 4), crop=(3, 4)),
+    "multi_paste": lambda x: fn.multi_paste(x, in_ids=np.array([0], np.int32), output_size=(9, 9),
+                                            shapes=np.array([[2, 3]], np.int32), out_anchors=np.array([[1, 4]], np.int32)),
     "grid_mask": lambda x: fn.grid_mask(x, tile=3),
     "sphere": lambda x: fn.sphere(x),
     "water": lambda x: fn.water(x),

@@ -142,12 +142,32 @@ TEST(KeptPipelines, GiveTheSameBitsInEveryWay) {
 /// A new operator on images must be among those that pipelines are made of.
 TEST(PipelineGenerator, KnowsEveryOperatorOnImages) {
   // What takes no image, or needs more than an image, or is written otherwise.
-  const std::set<std::string> left_out = {
-      "batch.count",     "batch.mean",   "batch.total",     "normalize.batch", "normalize.squares",
-      "mixup.blend",     "cutmix.paste", "composed_resize", "composed_warp",   "constant",
-      "external_source", "get_property", "index",           "one_hot",         "random_bbox_crop",
-      "per_frame",       "pixel",        "readers.file",    "select",          "stored",
-      "to_cpu",          "to_gpu", "bbox_rotate", "multi_paste.source", "segmentation.select_masks", "segmentation.random_mask_pixel"};
+  const std::set<std::string> left_out = {"batch.count",
+                                          "batch.mean",
+                                          "batch.total",
+                                          "normalize.batch",
+                                          "normalize.squares",
+                                          "mixup.blend",
+                                          "cutmix.paste",
+                                          "composed_resize",
+                                          "composed_warp",
+                                          "constant",
+                                          "external_source",
+                                          "get_property",
+                                          "index",
+                                          "one_hot",
+                                          "random_bbox_crop",
+                                          "per_frame",
+                                          "pixel",
+                                          "readers.file",
+                                          "select",
+                                          "stored",
+                                          "to_cpu",
+                                          "to_gpu",
+                                          "bbox_rotate",
+                                          "multi_paste.source",
+                                          "segmentation.select_masks",
+                                          "segmentation.random_mask_pixel"};
   const std::vector<std::string> used = PipelineGenerator::operators();
   std::map<std::string, int> in_texts;
   int pixel_functions = 0;
