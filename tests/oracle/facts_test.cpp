@@ -27,7 +27,6 @@ const std::set<std::string> kMissing = {
     "debayer",
     "experimental.debayer",
     "experimental.tensor_resize",
-    "jpeg_compression_distortion",
     "segmentation.random_object_bbox",
     "ssd_random_crop",
     "tensor_resize",

@@ -167,7 +167,8 @@ TEST(PipelineGenerator, KnowsEveryOperatorOnImages) {
                                           "bbox_rotate",
                                           "multi_paste.source",
                                           "segmentation.select_masks",
-                                          "segmentation.random_mask_pixel"};
+                                          "segmentation.random_mask_pixel",
+                                          "jpeg_compression_distortion"};
   const std::vector<std::string> used = PipelineGenerator::operators();
   std::map<std::string, int> in_texts;
   int pixel_functions = 0;
