@@ -115,8 +115,16 @@ std::optional<Complaint> read_complaint(std::string_view line) {
   return std::nullopt;
 }
 
-/// NVRTC says of a template of ours at which line of the user's it was made: "… at line 9 of FILE".
+/// At which place of the user's a template of ours was made. NVRTC says "… at line 9 of FILE", clang
+/// "FILE:9:5: note: in instantiation of … requested here".
 void note_instantiation(std::string_view line, const std::string& file, Complaint& complaint) {
+  if (const size_t note = line.find(": note: in instantiation of "); note != std::string_view::npos) {
+    Complaint place;
+    if (!read_place(line.substr(0, note), place) || place.file != file) return;
+    place.text = std::move(complaint.text);
+    complaint = std::move(place);
+    return;
+  }
   constexpr std::string_view kBegin = " at line ", kMiddle = " of ";
   const size_t begin = line.rfind(kBegin);
   if (begin == std::string_view::npos) return;
