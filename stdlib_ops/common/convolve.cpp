@@ -54,4 +54,22 @@ Status check_filter_input(const TypeContext& ctx, bool takes_f64) {
   return {};
 }
 
+StageRef gaussian_weights(RecipeBuilder& b, const std::string& name, const Expr& sigma, const Expr& taps) {
+  const Expr radius = taps / i64(2);
+  const Expr exponent = f32(-0.5) / max(sigma * sigma, f32(1e-30));
+  const StageRef raw = b.map(name + "_raw", DType::kF32, {taps}, [&](const Axes& at) {
+    const Expr distance = to_f32(at[0] - radius);
+    return kernel::unary(ScalarOp::kExp, distance * distance * exponent);
+  });
+  const StageRef sum =
+      b.reduce({.name = name + "_sum",
+                .type = DType::kF32,
+                .extents = {i64(1)},
+                .reduce_extents = {taps},
+                .accumulator = DType::kF64,
+                .body = [&](const Axes&, const Axes& over) { return to_f64(b.load(raw, {over[0]})); }});
+  return b.map(name + "_weights", DType::kF32, {taps},
+               [&](const Axes& at) { return b.load(raw, {at[0]}) / b.load(sum, {i64(0)}); });
+}
+
 }  // namespace galatea::ops

@@ -17,6 +17,8 @@ struct Window {
 /// The size of a window as the user gave it. Small ones are structure, not numbers: their taps are written
 /// out one by one, twice as fast as a loop over them; each size then has code of its own.
 Expr unrolled_size(const Expr& size);
+/// Weights [taps] of a Gaussian window, f32, which sum to 1. A sigma of 0 leaves the centre alone.
+StageRef gaussian_weights(RecipeBuilder& b, const std::string& name, const Expr& sigma, const Expr& taps);
 /// f32[extents] of source filtered along `axis`; source.index < 0 is input 0.
 StageRef convolve(RecipeBuilder& b, const std::string& name, StageRef source, int axis, const Window& window);
 /// The same with its result rounded and clamped to `type`.

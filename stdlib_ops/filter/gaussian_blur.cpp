@@ -52,22 +52,7 @@ Window gaussian_window(RecipeBuilder& b, const Expr& given_sigma, const Expr& gi
   const Expr radius = taps / i64(2);
   const Expr from_window = (to_f32(radius) - f32(1)) * f32(0.3) + f32(0.8);
   const Expr sigma = select(no_sigma, from_window, given_sigma);
-  const Expr exponent = f32(-0.5) / (sigma * sigma);
-  const StageRef raw = b.map(name + "_raw", DType::kF32, {taps}, [&](const Axes& at) {
-    const Expr distance = to_f32(at[0] - radius);
-    return kernel::unary(ScalarOp::kExp, distance * distance * exponent);
-  });
-  const StageRef sum =
-      b.reduce({.name = name + "_sum",
-                .type = DType::kF32,
-                .extents = {i64(1)},
-                .reduce_extents = {taps},
-                .accumulator = DType::kF64,
-                .body = [&](const Axes&, const Axes& over) { return to_f64(b.load(raw, {over[0]})); }});
-  const StageRef weights = b.map(name + "_weights", DType::kF32, {taps}, [&](const Axes& at) {
-    return b.load(raw, {at[0]}) / b.load(sum, {i64(0)});
-  });
-  return {weights, taps};
+  return {gaussian_weights(b, name, sigma, taps), taps};
 }
 
 void define_gaussian(RecipeBuilder& b) {

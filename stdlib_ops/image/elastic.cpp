@@ -1,6 +1,7 @@
 // galatea.elastic: moves pixels by smooth random fields.
 //
 // Comes in: an image. Goes out: an image of the same extents, each pixel looked up a little beside its place.
+#include "stdlib_ops/common/convolve.h"
 #include "stdlib_ops/common/pixels.h"
 #include "stdlib_ops/common/warp.h"
 #include "stdlib_ops/operators.h"
@@ -29,25 +30,6 @@ Types elastic_types(const TypeContext& ctx) {
   ir::Type out = ctx.input(0);
   out.layout = ctx.input_layout(0);
   return std::vector{out};
-}
-
-/// Weights [taps] of a Gaussian window, which sum to 1.
-StageRef gaussian_weights(RecipeBuilder& b, const std::string& name, const Expr& sigma, const Expr& taps) {
-  const Expr radius = taps / i64(2);
-  const Expr exponent = f32(-0.5) / max(sigma * sigma, f32(1e-30));
-  const StageRef raw = b.map(name + "_raw", DType::kF32, {taps}, [&](const Axes& at) {
-    const Expr distance = to_f32(at[0] - radius);
-    return kernel::unary(ScalarOp::kExp, distance * distance * exponent);
-  });
-  const StageRef sum =
-      b.reduce({.name = name + "_sum",
-                .type = DType::kF32,
-                .extents = {i64(1)},
-                .reduce_extents = {taps},
-                .accumulator = DType::kF64,
-                .body = [&](const Axes&, const Axes& over) { return to_f64(b.load(raw, {over[0]})); }});
-  return b.map(name + "_weights", DType::kF32, {taps},
-               [&](const Axes& at) { return b.load(raw, {at[0]}) / b.load(sum, {i64(0)}); });
 }
 
 /// f32 [rows, columns]: numbers uniform in [-1, 1), smoothed. Those of field k are the elements 2 i + k.

@@ -241,6 +241,14 @@ TEST(GaussianBlur, IsSeparable) {
                                 gaussian(0.5, 25)));
 }
 
+/// The square of such a sigma is no number of f32.
+TEST(GaussianBlur, ASigmaNextToNothingLeavesTheCentreAlone) {
+  const Tensor in = random_tensor(DType::kF32, {4, 5, 2}, "HWC", 3);
+  const auto window = std::vector<int64_t>{3, 3};
+  expect_near(OpRun("gaussian_blur").input(in).arg("sigma", 1e-23).arg("window_size", window).result(),
+              in.numbers(), 0);
+}
+
 TEST(GaussianBlur, SumsDoublesInSingle) {
   const Tensor in = random_tensor(DType::kF32, {7, 11, 3}, "HWC", 33);
   const Tensor wide = tensor(DType::kF64, in.extents, in.numbers(), "HWC");
