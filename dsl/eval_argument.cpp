@@ -186,8 +186,9 @@ bool Evaluator::add_argument(const op::Operator& op, const op::ArgSpec& schema,
       report(std::move(diagnostic));
       return false;
     }
-    auto attr = schema.kind == op::ArgKind::kDict ? to_nested_attr(value, keyword.span, keyword.name)
-                                                  : to_attr(value, keyword.span, keyword.name);
+    const bool nested = schema.kind == op::ArgKind::kDict || schema.kind == op::ArgKind::kDTypeList;
+    auto attr = nested ? to_nested_attr(value, keyword.span, keyword.name)
+                       : to_attr(value, keyword.span, keyword.name);
     if (!attr) return false;
     spec.args.push_back({keyword.name, std::move(*attr), keyword.span});
     return true;

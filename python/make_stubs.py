@@ -55,6 +55,7 @@ TYPES = {
     "int list": ("int | Sequence[int]", "Sequence[int | Node] | Node"),
     "float list": ("float | Sequence[float] | _Array", "Sequence[float | Node] | Node"),
     "str list": ("str | Sequence[str]", ""),
+    "dtype list": ("DType | Sequence[DType]", ""),
     "dict": ("dict[str, Any]", ""),
     "any": ("Any", ""),
 }

@@ -113,6 +113,18 @@ std::vector<int64_t> TypeContext::integers(std::string_view name) const {
 }
 std::vector<double> TypeContext::numbers(std::string_view name) const { return ir::attr_numbers(attr(name)); }
 
+std::vector<std::string> TypeContext::texts(std::string_view name) const {
+  const auto* list = std::get_if<std::vector<std::string>>(&attr(name));
+  return list ? *list : std::vector<std::string>();
+}
+
+std::vector<DType> TypeContext::dtypes(std::string_view name) const {
+  std::vector<DType> out;
+  if (const auto* list = std::get_if<ir::AttrList>(&attr(name)))
+    for (const ir::Attr& item : list->items) out.push_back(std::get<DType>(item));
+  return out;
+}
+
 void TypeContext::want_extents(std::string_view arg) const {
   const ir::Arg* found = Arguments(op_, spec_.args).find(arg);
   if (wanted_ != nullptr && found && found->is_value()) wanted_->push_back(found->as_value());

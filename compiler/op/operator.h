@@ -36,6 +36,7 @@ enum class ArgKind : uint8_t {
   kIntList,
   kFloatList,
   kStringList,
+  kDTypeList,
   kDict,  ///< by name, to any depth: what a reader of records is told of their fields
   kAny
 };
@@ -107,6 +108,8 @@ class TypeContext {
   DType dtype(std::string_view name, DType fallback) const;
   std::vector<int64_t> integers(std::string_view name) const;  ///< a scalar gives one element
   std::vector<double> numbers(std::string_view name) const;
+  std::vector<std::string> texts(std::string_view name) const;  ///< none where it was not given
+  std::vector<DType> dtypes(std::string_view name) const;       ///< none where it was not given
   /// Extents of a per-sample argument, or of an input, that the rule would know and does not: whoever builds
   /// the graph may come to know them and check the call again. To be called before the error, if it is one.
   void want_extents(std::string_view arg) const;
@@ -154,6 +157,9 @@ struct Operator {
   /// The same where arguments decide it, as those of records with any fields.
   std::function<Result<std::vector<Port>>(const TypeContext&)> outputs_of;
   bool gives_dictionary = false;  ///< a call gives a dictionary of its outputs, by the names of the ports
+  /// The argument with an entry for each output, where arguments decide how many there are; of a dictionary its
+  /// names, in the order of their bytes, are those of the outputs.
+  std::string outputs_argument;
   std::vector<ArgSpec> args;
   bool random = false;         ///< draws; gets a key
   bool source = false;         ///< stands in the entry block (readers, external_source)

@@ -87,6 +87,15 @@ std::optional<Attr> to_texts(const Attr& value) {
   return std::nullopt;
 }
 
+std::optional<Attr> to_dtypes(const Attr& value) {
+  if (std::holds_alternative<DType>(value)) return Attr(ir::AttrList{{value}});
+  if (const auto* numbers = std::get_if<std::vector<int64_t>>(&value); numbers && numbers->empty())
+    return Attr(ir::AttrList{});
+  const auto* list = std::get_if<ir::AttrList>(&value);
+  const auto is_dtype = [](const Attr& item) { return std::holds_alternative<DType>(item); };
+  return list && std::ranges::all_of(list->items, is_dtype) ? std::optional(value) : std::nullopt;
+}
+
 std::optional<Attr> to_enumerator(const Attr& value, int64_t count) {
   auto number = to_integer(value);
   if (!number || std::holds_alternative<bool>(value) || std::holds_alternative<double>(value))
@@ -320,13 +329,15 @@ std::optional<Attr> convert_attr(const Attr& value, ArgKind kind) {
       return to_numbers(value);
     case ArgKind::kStringList:
       return to_texts(value);
+    case ArgKind::kDTypeList:
+      return to_dtypes(value);
   }
   return std::nullopt;
 }
 
 bool takes_list(ArgKind kind) {
   return kind == ArgKind::kIntList || kind == ArgKind::kFloatList || kind == ArgKind::kStringList ||
-         kind == ArgKind::kDict || kind == ArgKind::kAny;
+         kind == ArgKind::kDTypeList || kind == ArgKind::kDict || kind == ArgKind::kAny;
 }
 
 std::string_view kind_name(ArgKind kind) {
@@ -353,6 +364,8 @@ std::string_view kind_name(ArgKind kind) {
       return "float list";
     case ArgKind::kStringList:
       return "str list";
+    case ArgKind::kDTypeList:
+      return "dtype list";
     case ArgKind::kDict:
       return "dict";
     case ArgKind::kAny:
@@ -385,6 +398,8 @@ std::string describe(ArgKind kind) {
       return "a number or a list of numbers";
     case ArgKind::kStringList:
       return "a text or a list of texts";
+    case ArgKind::kDTypeList:
+      return "an element type or a list of element types";
     case ArgKind::kDict:
       return "a dictionary with texts as keys";
     case ArgKind::kAny:
@@ -467,7 +482,9 @@ Result<std::vector<ir::Type>> check_call(const ir::Graph& graph, NodeSpec& spec,
                   spec.op->name + ": layout does not match ndim");
   }
   const std::vector<Port>& ports = spec.op->outputs;
-  GALATEA_CHECK(ports.empty() || ports.size() == types->size(), spec.op->name + ": outputs differ in number");
+  const bool first_ones = spec.op->outputs_of && ports.size() <= types->size();
+  GALATEA_CHECK(ports.empty() || ports.size() == types->size() || first_ones,
+                spec.op->name + ": outputs differ in number");
   for (size_t k = 0; k < ports.size(); ++k)
     GALATEA_CHECK(accepts(ports[k], (*types)[k].dtype, (*types)[k].extents),
                   fmt::format("{}: {} is {}", spec.op->name, port_text("output", k, ports[k].name),

@@ -193,6 +193,7 @@ Operator reader_operator(const SourceDeclaration& declaration) {
   if (declaration.outputs_of)
     op.outputs_of = [shared](const TypeContext& ctx) { return ports_of(*shared, ctx); };
   op.gives_dictionary = declaration.gives_dictionary;
+  op.outputs_argument = declaration.outputs_argument;
   op.aliases = declaration.aliases;
   op.example = declaration.example;
   op.type_rule = [shared](const TypeContext& ctx) { return reader_types(*shared, ctx); };

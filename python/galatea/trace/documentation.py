@@ -22,6 +22,7 @@ KINDS = {
     "int list": "int or list of int",
     "float list": "float or list of float",
     "str list": "str or list of str",
+    "dtype list": "dtype or list of dtype",
 }
 # By number, as the schema has them.
 NAMES = {

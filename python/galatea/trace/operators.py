@@ -10,7 +10,7 @@ from galatea.trace import recorder as recorders
 from galatea.trace.documentation import KINDS as _KINDS
 from galatea.trace.documentation import documentation
 from galatea.trace.errors import TraceError
-from galatea.trace.expression import Call
+from galatea.trace.expression import Call, Method
 from galatea.trace.node import Node
 
 place = places.caller
@@ -51,14 +51,28 @@ def members(prefix: str) -> list[str]:
     return sorted(found)
 
 
+# Arguments that add outputs to a call.
+_MORE_OUTPUTS = {
+    "save_attrs": 1,
+    "polygon_masks": 2,
+    "masks": 2,
+    "pixelwise_masks": 1,
+    "image_ids": 1,
+}
+
+
 def num_outputs(operator: dict, keywords: dict[str, Any]) -> int | None:
     """How many results a call gives as a tuple; None: one, by itself."""
     wanted = keywords.get("num_outputs")
     if wanted is not None and "num_outputs" in operator["args"]:
         return int(wanted)
+    entries = keywords.get(operator.get("outputs_argument") or "")
+    if isinstance(entries, (list, tuple, dict)):
+        return None if len(entries) == 1 and not operator["gives_dictionary"] else len(entries)
     count = max(1, len(operator.get("output_ports") or ()))
-    if keywords.get("save_attrs") and "save_attrs" in operator["args"]:
-        count += 1
+    for flag, more in _MORE_OUTPUTS.items():
+        if keywords.get(flag) and flag in operator["args"]:
+            count += more
     return None if count == 1 else count
 
 
@@ -86,7 +100,11 @@ def call(operator: dict, inputs: tuple, keywords: dict[str, Any]) -> Any:
         (name, recorder.value(value, at)) for name, value in keywords.items() if value is not None
     ]
     count = num_outputs(operator, keywords)
-    return recorder.add(Call(f"fn.{operator['name']}", arguments), count, at)
+    made = Call(f"fn.{operator['name']}", arguments)
+    if operator.get("gives_dictionary"):
+        names = sorted(keywords[operator["outputs_argument"]], key=str.encode)
+        return dict(zip(names, recorder.add(Method(made, "values"), count, at)))
+    return recorder.add(made, count, at)
 
 
 def _is_set(value) -> bool:
