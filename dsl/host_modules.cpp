@@ -252,15 +252,39 @@ Value call_autoserialize(Evaluator& ev, CallArguments& a) {
   return a.positional[0];
 }
 
-// tfrecord.FixedLenFeature(shape, dtype, default) and VarLenFeature: records that a reader takes.
+// tfrecord.FixedLenFeature(shape, dtype, default) and VarLenFeature([shape,] dtype, default): what
+// readers.tfrecord takes, {"dtype": …, "fixed": …, "shape": …}. Defaults are not used, as in DALI.
 Value call_feature(Evaluator& ev, CallArguments& a) {
-  std::vector<std::pair<std::string, Value>> fields = {{"kind", ev.make_string(a.name)}};
-  for (size_t i = 0; i < a.positional.size(); ++i) {
-    if (a.positional[i].is_poison()) return Value::poison();
-    fields.emplace_back("value" + std::to_string(i), a.positional[i]);
+  for (const Value& value : a.positional)
+    if (value.is_poison()) return Value::poison();
+  if (!a.keywords.empty())
+    return ev.fail(Message::kUnknownParameter, a.keywords[0].name_span, {a.name, a.keywords[0].name, ""});
+  const bool fixed = a.name == "FixedLenFeature";
+  const bool has_shape = fixed || (!a.positional.empty() && !a.positional[0].is(ValueKind::kDType));
+  const size_t at = has_shape ? 1 : 0;  // of the element type
+  if (a.positional.size() < at + 1 || a.positional.size() > at + 2)
+    return ev.fail(Message::kArgumentCount, a.span,
+                   {a.name, has_shape ? "3" : "2", std::to_string(a.positional.size())});
+  if (!a.positional[at].is(ValueKind::kDType))
+    return ev.fail(
+        Message::kWrongArgument, a.spans[at],
+        {a.name, "tfrecord.int64, tfrecord.float32 or tfrecord.string", ev.type_text(a.positional[at])});
+  Value shape = ev.make_list({});
+  if (has_shape) {
+    if (!a.positional[0].is_sequence() ||
+        !std::ranges::all_of(a.positional[0].elements(), &Value::is_integral))
+      return ev.fail(Message::kWrongArgument, a.spans[0],
+                     {a.name, "a list of extents", ev.type_text(a.positional[0])});
+    shape = a.positional[0];
   }
-  for (const CallArguments::Keyword& keyword : a.keywords) fields.emplace_back(keyword.name, keyword.value);
-  return ev.make_struct(std::move(fields));
+  Value feature = ev.make_dict(a.span);
+  for (auto& [name, value] : {std::pair<const char*, Value>{"dtype", a.positional[at]},
+                              {"fixed", Value::of(fixed)},
+                              {"shape", shape}}) {
+    const Value key = ev.make_string(name);
+    feature.dict().set(ev.key_of(key), key, value);
+  }
+  return feature;
 }
 
 }  // namespace
@@ -362,7 +386,10 @@ void add_name_modules(Evaluator& ev, std::map<std::string, ModuleObject*>& modul
     tfrecord->names[name] = {ev.make_builtin(name, call_feature), {}};
   tfrecord->names["int64"] = {Value::of(DType::kI64), {}};
   tfrecord->names["float32"] = {Value::of(DType::kF32), {}};
-  tfrecord->names["string"] = {ev.make_string("string"), {}};
+  tfrecord->names["string"] = {Value::of(DType::kU8), {}};
+  modules["galatea.tfrecord"] = modules["nvidia.dali.tfrecord"];
+  for (const char* package : {"nvidia.dali", "galatea"})
+    modules[package]->names["tfrecord"] = {Value(ValueKind::kModule, tfrecord), {}};
   auto* os_path = add("os.path");
   add_path_functions(ev, *os_path);
   os_path->lookup = ModuleObject::Lookup::kHost;

@@ -3,11 +3,9 @@
 #include <fcntl.h>
 #include <fnmatch.h>
 #include <sys/stat.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
 #include <charconv>
 #include <cstring>
@@ -19,6 +17,7 @@
 #include "base/fault.h"
 #include "base/json.h"
 #include "runtime/messages.h"
+#include "stdlib_ops/native/containers/bytes.h"
 
 namespace galatea::native {
 namespace {
@@ -32,18 +31,14 @@ constexpr const char* kDefaultFilters[] = {"*.jpg",  "*.jpeg", "*.png",  "*.bmp"
 constexpr size_t kMaxListLine = 16 * 1024;
 constexpr const char* kWhiteSpace = " \t\r\n\v\f";
 
-std::unexpected<Error> file_error(std::string message, std::string help = {}) {
-  return make_error(ErrorKind::kUser, "G0801", std::move(message), std::move(help));
-}
-
 /// What the system refused of a folder or a list: the user's, or the machine's.
 std::unexpected<Error> refused(const std::string& what, const std::string& path,
                                const std::error_code& error) {
   if (kind_of_errno(error) == ErrorKind::kSystem)
     return runtime::make_error(runtime::message::kSourceFault, fmt::format("{} {}", what, path),
                                error.message());
-  return file_error(fmt::format("cannot read {} {}: {}", what, path, error.message()),
-                    "check the path and its permissions");
+  return unusable(fmt::format("cannot read {} {}: {}", what, path, error.message()),
+                  "check the path and its permissions");
 }
 
 bool has(const Json& config, const char* key) { return config.contains(key) && !config[key].is_null(); }
@@ -86,13 +81,13 @@ Result<std::vector<FolderEntry>> entries_of(const fs::path& folder) {
 Result<std::vector<FileEntry>> scan_root(const Json& config) {
   fs::path root = config["file_root"].get<std::string>();
   if (root.empty())
-    return file_error("file_root is an empty string", "name the folder of the data, or \".\" for this one");
+    return unusable("file_root is an empty string", "name the folder of the data, or \".\" for this one");
   bool case_sensitive = config.value("case_sensitive_filter", false);
   std::vector<std::string> globs = filters(config, "file_filters", true),
                            folder_globs = filters(config, "dir_filters", false);
   if (globs.empty())
-    return file_error("file_filters is an empty list: no file could match",
-                      "leave file_filters out, or name patterns such as \"*.jpg\"");
+    return unusable("file_filters is an empty list: no file could match",
+                    "leave file_filters out, or name patterns such as \"*.jpg\"");
   GALATEA_ASSIGN(const std::vector<FolderEntry> folders, entries_of(root));
   std::vector<FileEntry> out;
   int32_t label = 0;
@@ -102,9 +97,8 @@ Result<std::vector<FileEntry>> scan_root(const Json& config) {
       std::error_code error;
       static_cast<void>(fs::status(root / folder.name, error));
       if (error)
-        return file_error(
-            fmt::format("cannot look at {}: {}", (root / folder.name).string(), error.message()),
-            "remove the broken link or fix its permissions");
+        return unusable(fmt::format("cannot look at {}: {}", (root / folder.name).string(), error.message()),
+                        "remove the broken link or fix its permissions");
       continue;
     }
     if (!folder_globs.empty() && !matches(folder.name, folder_globs, case_sensitive)) continue;
@@ -116,7 +110,7 @@ Result<std::vector<FileEntry>> scan_root(const Json& config) {
     ++label;
   }
   if (out.empty()) {
-    return file_error(
+    return unusable(
         fmt::format("no files found in the sub-folders of {}", root.string()),
         folders.empty()
             ? "the folder is empty; point file_root at a folder that holds one sub-folder per class"
@@ -133,19 +127,19 @@ fs::path resolve(const fs::path& root, const std::string& name) {
 Result<std::vector<FileEntry>> read_list(const Json& config) {
   std::string list = config["file_list"];
   if (list.empty())
-    return file_error("file_list is an empty string", "name a text file with one \"path label\" a line");
+    return unusable("file_list is an empty string", "name a text file with one \"path label\" a line");
   fs::path root = has(config, "file_root") ? fs::path(config["file_root"].get<std::string>())
                                            : fs::path(list).parent_path();
   std::error_code error;
   if (fs::is_directory(list, error))
-    return file_error(fmt::format("the file list {} is a folder", list),
-                      "name a text file, or give the folder as file_root=");
+    return unusable(fmt::format("the file list {} is a folder", list),
+                    "name a text file, or give the folder as file_root=");
   auto text = read_whole_file(list);
   if (!text && text.error().kind == ErrorKind::kSystem)
     return runtime::make_error(runtime::message::kSourceFault, "the file list " + list, text.error().why);
   if (!text)
-    return file_error(fmt::format("cannot open the file list {}: {}", list, text.error().why),
-                      "check the path and its permissions");
+    return unusable(fmt::format("cannot open the file list {}: {}", list, text.error().why),
+                    "check the path and its permissions");
   std::istringstream in(std::move(*text));
   return parse_file_list(in, list, root);
 }
@@ -158,34 +152,33 @@ Result<FileEntry> parse_list_line(const std::string& line, const std::string& pl
       digits != end && digits != std::string::npos && std::strchr(kWhiteSpace, line[digits]) != nullptr;
   size_t path_end = has_label ? line.find_last_not_of(kWhiteSpace, digits) : std::string::npos;
   if (!has_label || path_end == std::string::npos) {
-    return file_error(fmt::format("{}: expected \"path label\" with a non-negative label, found \"{}\"",
-                                  place, line.substr(0, end + 1)),
-                      "write the file's path, a space and a whole number");
+    return unusable(fmt::format("{}: expected \"path label\" with a non-negative label, found \"{}\"", place,
+                                line.substr(0, end + 1)),
+                    "write the file's path, a space and a whole number");
   }
   std::string_view text = std::string_view(line).substr(digits + 1, end - digits);
   FileEntry entry;
   if (std::from_chars(text.data(), text.data() + text.size(), entry.label).ec != std::errc())
-    return file_error(fmt::format("{}: the label {} does not fit in 32 bits", place, text),
-                      "number the classes from 0");
+    return unusable(fmt::format("{}: the label {} does not fit in 32 bits", place, text),
+                    "number the classes from 0");
   entry.name = line.substr(0, path_end + 1);
   if (entry.name.find('\0') != std::string::npos)
-    return file_error(fmt::format("{}: the path holds a zero byte", place),
-                      "the file list must be plain text");
+    return unusable(fmt::format("{}: the path holds a zero byte", place), "the file list must be plain text");
   entry.path = resolve(root, entry.name).string();
   return entry;
 }
 
 Result<std::vector<FileEntry>> named_files(const Json& config) {
   auto names = config["files"].get<std::vector<std::string>>();
-  if (names.empty()) return file_error("files is an empty list", "name at least one file");
+  if (names.empty()) return unusable("files is an empty list", "name at least one file");
   fs::path root = has(config, "file_root") ? fs::path(config["file_root"].get<std::string>()) : fs::path();
   std::vector<int32_t> labels;
   if (has(config, "labels")) {
     labels = config["labels"].is_array() ? config["labels"].get<std::vector<int32_t>>()
                                          : std::vector<int32_t>{config["labels"].get<int32_t>()};
     if (labels.size() != names.size())
-      return file_error(fmt::format("labels has {} entries, files has {}", labels.size(), names.size()),
-                        "give one label per file");
+      return unusable(fmt::format("labels has {} entries, files has {}", labels.size(), names.size()),
+                      "give one label per file");
   }
   std::vector<FileEntry> out;
   for (size_t i = 0; i < names.size(); ++i)
@@ -225,7 +218,7 @@ class FileSource final : public runtime::SampleSource {
   /// Opens a file and asks for its pages, while reads have to wait for the disk. What lies in the page cache
   /// already is left alone: a warm run pays nothing.
   void will_read(int64_t index) const override {
-    if (reads_ahead_.load(std::memory_order_relaxed) <= 0) return;
+    if (!watch_.waits()) return;
     Descriptor file(files_[static_cast<size_t>(index)].path);
     if (file.get() >= 0) ::posix_fadvise(file.get(), 0, 0, POSIX_FADV_WILLNEED);
   }
@@ -236,24 +229,24 @@ class FileSource final : public runtime::SampleSource {
     struct stat status = {};
     if (file.get() < 0 || ::fstat(file.get(), &status) != 0) return unreadable(entry);
     if (!S_ISREG(status.st_mode))
-      return file_error(fmt::format("{} is not a regular file", entry.path),
-                        "take it out of the folder or the list; on_error=\"skip\" lets the run go on "
-                        "without it");
+      return unusable(fmt::format("{} is not a regular file", entry.path),
+                      "take it out of the folder or the list; on_error=\"skip\" lets the run go on "
+                      "without it");
     if (status.st_size > memory_)
-      return file_error(fmt::format("{} has {} bytes, more than the memory of this machine ({})", entry.path,
-                                    static_cast<int64_t>(status.st_size), memory_),
-                        "take it out of the folder or the list; on_error=\"skip\" lets the run go on "
-                        "without it");
+      return unusable(fmt::format("{} has {} bytes, more than the memory of this machine ({})", entry.path,
+                                  static_cast<int64_t>(status.st_size), memory_),
+                      "take it out of the folder or the list; on_error=\"skip\" lets the run go on "
+                      "without it");
     GALATEA_ASSIGN(runtime::Tensor * data, allocate(0, DType::kU8, {static_cast<int64_t>(status.st_size)}));
-    int64_t at = read_cached(file.get(), data->data, status.st_size);
+    int64_t at = watch_.read_cached(file.get(), 0, {data->data, static_cast<size_t>(status.st_size)});
     while (at < status.st_size) {
-      ssize_t count = ::read(file.get(), data->data + at, static_cast<size_t>(status.st_size - at));
+      ssize_t count = ::pread(file.get(), data->data + at, static_cast<size_t>(status.st_size - at), at);
       if (count < 0 && errno == EINTR) continue;
       if (count < 0) return unreadable(entry);
       if (count == 0)
-        return file_error(fmt::format("{} became shorter while it was read: {} of {} bytes", entry.path, at,
-                                      status.st_size),
-                          "do not change the data while it is in use");
+        return unusable(fmt::format("{} became shorter while it was read: {} of {} bytes", entry.path, at,
+                                    status.st_size),
+                        "do not change the data while it is in use");
       at += count;
     }
     GALATEA_ASSIGN(runtime::Tensor * label, allocate(1, DType::kI32, {1}));
@@ -262,31 +255,17 @@ class FileSource final : public runtime::SampleSource {
   }
 
  private:
-  /// Reads what the page cache has, from the start; returns how much. A miss turns reading ahead on for a
-  /// while.
-  int64_t read_cached(int file, uint8_t* to, int64_t size) const {
-    constexpr int kReadsAfterMiss = 64;
-    iovec part{to, static_cast<size_t>(size)};
-    const ssize_t count = ::preadv2(file, &part, 1, -1, RWF_NOWAIT);
-    if (count < 0 && errno != EAGAIN) return 0;  // not every file system can tell
-    if (count < size) {
-      reads_ahead_.store(kReadsAfterMiss, std::memory_order_relaxed);
-    } else if (reads_ahead_.load(std::memory_order_relaxed) > 0) {
-      reads_ahead_.fetch_sub(1, std::memory_order_relaxed);
-    }
-    return std::max<int64_t>(0, count);
-  }
   static std::unexpected<Error> unreadable(const FileEntry& entry) {
     const int number = errno;
     if (kind_of_errno(number) == ErrorKind::kSystem)
       return runtime::make_error(runtime::message::kSampleFault, entry.path, std::strerror(number));
-    return file_error(
+    return unusable(
         fmt::format("cannot read {}: {}", entry.path, std::strerror(number)),
         "check that the file exists and may be read; on_error=\"skip\" lets the run go on without it");
   }
   std::vector<FileEntry> files_;
   const int64_t memory_ = memory_of_machine();
-  mutable std::atomic<int> reads_ahead_{0};
+  mutable DiskWatch watch_;
 };
 
 }  // namespace
@@ -298,16 +277,15 @@ Result<std::vector<FileEntry>> parse_file_list(std::istream& in, const std::stri
   for (size_t number = 1; std::getline(in, line); ++number) {
     std::string place = fmt::format("{}:{}", list, number);
     if (line.size() > kMaxListLine)
-      return file_error(fmt::format("{}: the line is longer than {} bytes", place, kMaxListLine),
-                        "write one \"path label\" a line");
+      return unusable(fmt::format("{}: the line is longer than {} bytes", place, kMaxListLine),
+                      "write one \"path label\" a line");
     if (line.find_last_not_of(kWhiteSpace) == std::string::npos) continue;
     GALATEA_ASSIGN(FileEntry entry, parse_list_line(line, place, root));
     out.push_back(std::move(entry));
   }
-  if (in.bad()) return file_error(fmt::format("cannot read the file list {} to its end", list));
+  if (in.bad()) return unusable(fmt::format("cannot read the file list {} to its end", list));
   if (out.empty())
-    return file_error(fmt::format("the file list {} names no files", list),
-                      "write one \"path label\" a line");
+    return unusable(fmt::format("the file list {} names no files", list), "write one \"path label\" a line");
   return out;
 }
 
@@ -315,15 +293,55 @@ Result<std::vector<FileEntry>> list_files(const std::string& config) {
   Json json = parse_json(config);
   GALATEA_CHECK(json.is_object(), "readers.file: configuration is not a JSON object");
   if (has(json, "files") && has(json, "file_list"))
-    return file_error("files and file_list exclude each other", "give one of them");
+    return unusable("files and file_list exclude each other", "give one of them");
   if (has(json, "labels") && !has(json, "files"))
-    return file_error("labels needs files",
-                      "give files=[…] with labels=[…], or let file_root's sub-folders number the classes");
+    return unusable("labels needs files",
+                    "give files=[…] with labels=[…], or let file_root's sub-folders number the classes");
   if (has(json, "files")) return named_files(json);
   if (has(json, "file_list")) return read_list(json);
   if (has(json, "file_root")) return scan_root(json);
-  return file_error("readers.file needs file_root, files or file_list",
-                    "name the folder of the data: file_root=\"photos\"");
+  return unusable("readers.file needs file_root, files or file_list",
+                  "name the folder of the data: file_root=\"photos\"");
+}
+
+Result<std::vector<std::string>> list_unlabelled_files(const UnlabelledFiles& wanted) {
+  std::vector<std::string> out;
+  const fs::path root = wanted.root;
+  if (!wanted.files.empty()) {
+    for (const std::string& name : wanted.files) out.push_back(resolve(root, name).string());
+    return out;
+  }
+  if (!wanted.list.empty()) {
+    const fs::path beside = wanted.root.empty() ? fs::path(wanted.list).parent_path() : root;
+    GALATEA_ASSIGN(const std::string text, text_of(wanted.list, "file list"));
+    std::istringstream in(text);
+    for (std::string line; std::getline(in, line);) {
+      const size_t end = line.find_last_not_of(kWhiteSpace);
+      if (end == std::string::npos) continue;
+      if (line.find('\0') != std::string::npos)
+        return unusable(fmt::format("the file list {} holds a zero byte", wanted.list),
+                        "the file list must be plain text");
+      out.push_back(resolve(beside, line.substr(0, end + 1)).string());
+    }
+    if (out.empty())
+      return unusable(fmt::format("the file list {} names no files", wanted.list), "write one path a line");
+    return out;
+  }
+  GALATEA_ASSIGN(const std::vector<FolderEntry> entries, entries_of(root));
+  for (const FolderEntry& entry : entries)
+    if (!entry.is_folder && matches(entry.name, {wanted.filter}, true))
+      out.push_back((root / entry.name).string());
+  for (const FolderEntry& folder : entries) {
+    if (!folder.is_folder) continue;
+    GALATEA_ASSIGN(const std::vector<FolderEntry> files, entries_of(root / folder.name));
+    for (const FolderEntry& file : files)
+      if (!file.is_folder && matches(file.name, {wanted.filter}, true))
+        out.push_back((root / folder.name / file.name).string());
+  }
+  if (out.empty())
+    return unusable(fmt::format("no files \"{}\" in {} and its sub-folders", wanted.filter, root.string()),
+                    "file_filter= says which names count");
+  return out;
 }
 
 runtime::SourceFactory file_source_factory() {

@@ -27,6 +27,16 @@ struct FileEntry {
 /// The list, from the arguments (JSON text). Errors name the folder, the list and its line, or the argument.
 Result<std::vector<FileEntry>> list_files(const std::string& config);
 
+/// Where files without labels are looked for: one of three.
+struct UnlabelledFiles {
+  std::string root;    ///< a folder: its own files, then those of its sub-folders; what names are relative to
+  std::string filter;  ///< a pattern of names in the folder
+  std::vector<std::string> files = {};
+  std::string list = {};  ///< a text file with a name a line
+};
+/// Paths to open, sorted by name where a folder is looked through.
+Result<std::vector<std::string>> list_unlabelled_files(const UnlabelledFiles& wanted);
+
 /// The text of a file_list: one "path label" a line. `list` is its name for messages, `root` what its paths
 /// are relative to.
 Result<std::vector<FileEntry>> parse_file_list(std::istream& in, const std::string& list,

@@ -2,6 +2,11 @@
 
 #include "stdlib_ops/native/bbox_crop.h"
 #include "stdlib_ops/native/bbox_rotate.h"
+#include "stdlib_ops/native/containers/coco.h"
+#include "stdlib_ops/native/containers/npy.h"
+#include "stdlib_ops/native/containers/record_io.h"
+#include "stdlib_ops/native/containers/tfrecord.h"
+#include "stdlib_ops/native/containers/webdataset.h"
 #include "stdlib_ops/native/file_source.h"
 #include "stdlib_ops/native/image_functions.h"
 #include "stdlib_ops/native/jpeg_distort.h"
@@ -24,6 +29,12 @@ void register_natives(runtime::NativeTable& table) {
   table.add(jpeg_distort_function());
   table.add(nvjpeg_factory());
   table.add(file_source_factory());
+  // What these deliver is decided by their arguments.
+  table.add(runtime::SourceFactory{.name = "readers.coco", .open = open_coco});
+  table.add(runtime::SourceFactory{.name = "readers.tfrecord", .open = open_tfrecord});
+  table.add(runtime::SourceFactory{.name = "readers.mxnet", .open = open_mxnet});
+  table.add(runtime::SourceFactory{.name = "readers.webdataset", .open = open_webdataset});
+  table.add(runtime::SourceFactory{.name = "readers.numpy", .open = open_numpy});
 }
 
 }  // namespace galatea::native

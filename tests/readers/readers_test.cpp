@@ -21,6 +21,7 @@
 #include "stdlib_ops/native/register_natives.h"
 #include "stdlib_ops/register_all.h"
 #include "tests/readers/flat_reader.h"
+#include "tests/readers/run_text.h"
 
 namespace galatea::testing {
 namespace {
@@ -193,37 +194,20 @@ Numbers numbers_of(const runtime::Tensor& tensor) {
   return out;
 }
 
-void add_error(Outcome& out, const Error& error) {
-  const Diagnostic& first = error.diagnostics.front();
-  out.errors.push_back(first.code + " " + first.message);
-}
+void add_error(Outcome& out, const Error& error) { out.errors.push_back(code_and_message(error)); }
 
 /// Runs epochs of a pipeline: the body of its function, and options of the decorator.
 Outcome run(const std::string& body, const std::string& options = "batch_size=4", int epochs = 1,
             runtime::ExecutorKind executor = runtime::ExecutorKind::kCpu) {
   Outcome out;
-  std::string text =
-      "from galatea import fn, types, pipeline_def\n@pipeline_def(" + options + ")\ndef p():\n";
-  for (size_t at = 0; at < body.size();) {
-    const size_t end = std::min(body.find('\n', at), body.size());
-    text += "    " + body.substr(at, end - at) + "\n";
-    at = end + 1;
-  }
-  SourceMap sources;
-  auto staged = dsl::stage_pipeline("test.dali-dsl", text, {}, host().registry, sources);
-  for (const Diagnostic& diagnostic : staged.diagnostics)
-    if (diagnostic.severity == Severity::kError)
-      out.errors.push_back(diagnostic.code + " " + diagnostic.message);
-  if (!staged.ok) return out;
-  out.graph = to_text(*staged.graphs.front());
-  CompileOptions compile_options;
-  compile_options.registry = &host().registry;
-  auto program = compile(*staged.graphs.front(), sources, compile_options);
-  if (!program) return add_error(out, program.error()), out;
+  CompiledText compiled = compile_text(body, options, host().registry);
+  out.errors = std::move(compiled.errors);
+  out.graph = std::move(compiled.graph);
+  if (!compiled.program) return out;
   runtime::SessionOptions session_options;
   session_options.executor = executor;
   session_options.num_threads = 3;
-  auto session = runtime::Session::create(*program, host().natives, session_options);
+  auto session = runtime::Session::create(compiled.program, host().natives, session_options);
   if (!session) return add_error(out, session.error()), out;
   out.meta = (*session)->reader_meta();
   out.epoch_size = (*session)->epoch_size();

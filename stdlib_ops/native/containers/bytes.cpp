@@ -1,0 +1,186 @@
+#include "stdlib_ops/native/containers/bytes.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <list>
+#include <mutex>
+
+#include <fmt/format.h>
+
+#include "base/fault.h"
+#include "runtime/messages.h"
+
+namespace galatea::native {
+namespace {
+
+std::unexpected<Error> refused_file(const std::string& path, int number) {
+  if (kind_of_errno(number) == ErrorKind::kSystem)
+    return runtime::make_error(runtime::message::kSampleFault, path, std::strerror(number));
+  return unusable(fmt::format("cannot read {}: {}", path, std::strerror(number)),
+                  "check that the file exists and may be read");
+}
+
+class OpenFile {
+ public:
+  explicit OpenFile(const std::string& path)
+      : fd_(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)) {}
+  ~OpenFile() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  OpenFile(const OpenFile&) = delete;
+  OpenFile& operator=(const OpenFile&) = delete;
+  int get() const { return fd_; }
+
+ private:
+  int fd_;
+};
+
+/// The files that are open, the last used first.
+class OpenFiles {
+ public:
+  /// The file of a source (its key); null where it cannot be opened (errno says why).
+  std::shared_ptr<OpenFile> take(const void* key, const std::string& path) {
+    const std::lock_guard lock(mutex_);
+    auto at = std::ranges::find(files_, key, &Entry::key);
+    if (at != files_.end()) {
+      files_.splice(files_.begin(), files_, at);
+      return at->file;
+    }
+    // One goes before another comes: the limit also holds while threads still read what went.
+    if (files_.size() >= kMaxOpenFiles) files_.pop_back();
+    auto file = std::make_shared<OpenFile>(path);
+    if (file->get() < 0) return nullptr;
+    files_.push_front({key, file});
+    return file;
+  }
+  void forget(const void* key) {
+    const std::lock_guard lock(mutex_);
+    std::erase_if(files_, [key](const Entry& entry) { return entry.key == key; });
+  }
+
+ private:
+  struct Entry {
+    const void* key;
+    std::shared_ptr<OpenFile> file;
+  };
+  std::mutex mutex_;
+  std::list<Entry> files_;
+};
+
+OpenFiles& open_files() {
+  static OpenFiles files;
+  return files;
+}
+
+class LocalFile final : public ByteSource {
+ public:
+  explicit LocalFile(const std::string& path) : ByteSource(path) {}
+  ~LocalFile() override { open_files().forget(this); }
+
+  Status look() {
+    const std::shared_ptr<OpenFile> file = open_files().take(this, name());
+    struct stat status = {};
+    if (!file || ::fstat(file->get(), &status) != 0) return refused_file(name(), errno);
+    if (!S_ISREG(status.st_mode))
+      return unusable(fmt::format("{} is not a regular file", name()), "name a file");
+    size_ = status.st_size;
+    return {};
+  }
+
+  Status read(int64_t offset, std::span<uint8_t> to) const override {
+    const std::shared_ptr<OpenFile> file = open_files().take(this, name());
+    if (!file) return refused_file(name(), errno);
+    int64_t at = watch_.read_cached(file->get(), offset, to);
+    const auto size = static_cast<int64_t>(to.size());
+    while (at < size) {
+      const ssize_t count = ::pread(file->get(), to.data() + at, static_cast<size_t>(size - at), offset + at);
+      if (count < 0 && errno == EINTR) continue;
+      if (count < 0) return refused_file(name(), errno);
+      if (count == 0) return damaged(name(), offset + at, fmt::format("{} bytes are missing", size - at));
+      at += count;
+    }
+    return {};
+  }
+
+  void will_read(int64_t offset, int64_t bytes) const override {
+    if (!watch_.waits()) return;
+    if (const std::shared_ptr<OpenFile> file = open_files().take(this, name()))
+      ::posix_fadvise(file->get(), offset, bytes, POSIX_FADV_WILLNEED);
+  }
+
+ private:
+  mutable DiskWatch watch_;
+};
+
+class Memory final : public ByteSource {
+ public:
+  Memory(std::string name, std::string bytes) : ByteSource(std::move(name)), bytes_(std::move(bytes)) {
+    size_ = static_cast<int64_t>(bytes_.size());
+  }
+  Status read(int64_t offset, std::span<uint8_t> to) const override {
+    const int64_t there = std::max<int64_t>(0, size_ - offset);
+    if (offset < 0 || static_cast<int64_t>(to.size()) > there)
+      return damaged(name(), offset,
+                     fmt::format("{} bytes are missing", static_cast<int64_t>(to.size()) - there));
+    std::memcpy(to.data(), bytes_.data() + offset, to.size());
+    return {};
+  }
+
+ private:
+  std::string bytes_;
+};
+
+}  // namespace
+
+std::unexpected<Error> damaged(const std::string& name, int64_t offset, const std::string& what) {
+  return make_error(ErrorKind::kUser, "G0802",
+                    fmt::format("{} is damaged at byte {}: {}", name, offset, what),
+                    "copy or make the file again; on_error=\"skip\" lets the run go on without its records "
+                    "that cannot be read");
+}
+
+std::unexpected<Error> unusable(std::string message, std::string help) {
+  return make_error(ErrorKind::kUser, "G0801", std::move(message), std::move(help));
+}
+
+int64_t DiskWatch::read_cached(int file, int64_t offset, std::span<uint8_t> to) {
+  iovec part{to.data(), to.size()};
+  const ssize_t count = ::preadv2(file, &part, 1, offset, RWF_NOWAIT);
+  if (count < 0 && errno != EAGAIN) return 0;  // not every file system can tell
+  if (count < static_cast<ssize_t>(to.size())) {
+    left_.store(kReadsAfterMiss, std::memory_order_relaxed);
+  } else if (waits()) {
+    left_.fetch_sub(1, std::memory_order_relaxed);
+  }
+  return std::max<int64_t>(0, count);
+}
+
+Result<std::shared_ptr<const ByteSource>> open_file(const std::string& path) {
+  auto file = std::make_shared<LocalFile>(path);
+  GALATEA_TRY(file->look());
+  return file;
+}
+
+std::shared_ptr<const ByteSource> bytes_in_memory(std::string name, std::string bytes) {
+  return std::make_shared<Memory>(std::move(name), std::move(bytes));
+}
+
+Result<std::string> text_of(const std::string& path, const char* what, size_t most) {
+  auto text = read_whole_file(path, most);
+  if (!text && text.error().kind == ErrorKind::kSystem)
+    return runtime::make_error(runtime::message::kSourceFault, fmt::format("the {} {}", what, path),
+                               text.error().why);
+  if (!text)
+    return unusable(fmt::format("cannot open the {} {}: {}", what, path, text.error().why),
+                    "check the path and its permissions");
+  if (text->size() > most) return unusable(fmt::format("the {} {} has more than {} bytes", what, path, most));
+  return std::move(*text);
+}
+
+}  // namespace galatea::native

@@ -1,0 +1,43 @@
+// .npy: arrays of NumPy on disk (numpy.lib.format, versions 1 to 3).
+//
+// Comes in: a file; which part of it is wanted. Goes out: its element type and shape; the part, in C order.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/dtype.h"
+#include "base/json.h"
+#include "base/result.h"
+#include "runtime/native.h"
+#include "stdlib_ops/native/containers/bytes.h"
+
+namespace galatea::native {
+
+struct NpyHeader {
+  DType dtype = DType::kU8;
+  bool fortran_order = false;
+  std::vector<int64_t> shape;
+  int64_t data_offset = 0;
+};
+
+/// Reads the header, and holds it against the size of the file.
+Result<NpyHeader> read_npy_header(const ByteSource& file);
+/// The dictionary of a header: {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4)}. `name` is the file,
+/// for messages.
+Result<NpyHeader> parse_npy_dictionary(std::string_view text, const std::string& name);
+
+/// The part from `start` (which may lie outside, below 0 too) of the extents `shape`, in C order, into `to`.
+/// What lies outside stays as it is in `to`.
+Status read_npy_part(const ByteSource& file, const NpyHeader& header, const std::vector<int64_t>& start,
+                     const std::vector<int64_t>& shape, uint8_t* to);
+
+/// Names of arrays, by the arguments of readers.numpy as JSON: file_root with file_filter, files or file_list.
+Result<std::vector<std::string>> list_arrays(const nlohmann::json& config);
+
+Result<std::unique_ptr<runtime::SampleSource>> open_numpy(const std::string& config);
+
+}  // namespace galatea::native

@@ -1,0 +1,38 @@
+// The wire format of protocol buffers, as far as records of data sets use it (protobuf.dev/programming-guides/
+// encoding): a message is fields of a number and a wire type each.
+//
+// Comes in: a message's bytes. Goes out: its fields, one behind the other, as parts of these bytes.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+
+namespace galatea::native {
+
+class ProtobufReader {
+ public:
+  enum class Wire : uint8_t { kVarint = 0, kFixed64 = 1, kBytes = 2, kFixed32 = 5 };
+  struct Field {
+    uint32_t number = 0;
+    Wire wire = Wire::kVarint;
+    uint64_t value = 0;              ///< of a number
+    std::span<const uint8_t> bytes;  ///< of kBytes
+  };
+
+  explicit ProtobufReader(std::span<const uint8_t> message) : rest_(message) {}
+  /// The next field; none at the end, and where the message is damaged.
+  std::optional<Field> next();
+  /// Whether what is left is no field.
+  bool is_damaged() const { return damaged_; }
+
+  // ---- of packed numbers
+  std::optional<uint64_t> varint();
+  bool at_end() const { return rest_.empty(); }
+
+ private:
+  std::span<const uint8_t> rest_;
+  bool damaged_ = false;
+};
+
+}  // namespace galatea::native

@@ -1,0 +1,201 @@
+#include "stdlib_ops/native/containers/record_io.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "runtime/memory_gate.h"
+
+namespace galatea::native {
+namespace {
+
+constexpr uint32_t kRecordMagic = 0xCED7230A;
+constexpr int64_t kPartHead = 8;
+constexpr int64_t kImageHead = 24;  // flag, label, id, id2
+
+uint32_t word_at(const uint8_t* bytes) {
+  uint32_t word = 0;
+  std::memcpy(&word, bytes, sizeof word);
+  return word;
+}
+
+struct PartHead {
+  uint32_t part = 0;  ///< 0 the only one, 1 the first, 2 one between, 3 the last
+  int64_t size = 0;
+  int64_t padded() const { return (size + 3) / 4 * 4; }
+  bool ends_record() const { return part == 0 || part == 3; }
+  bool begins_record() const { return part == 0 || part == 1; }
+};
+
+PartHead part_head(const uint8_t* bytes) {
+  const uint32_t word = word_at(bytes + 4);
+  return {word >> 29, static_cast<int64_t>(word & 0x1FFFFFFF)};
+}
+
+/// Files one behind the other, as an index of several counts their bytes.
+class FilesInARow final : public ByteSource {
+ public:
+  explicit FilesInARow(std::vector<std::shared_ptr<const ByteSource>> files)
+      : ByteSource(files.front()->name()), files_(std::move(files)) {
+    for (const auto& file : files_) size_ += file->size();
+  }
+  Status read(int64_t offset, std::span<uint8_t> to) const override {
+    return each_part(offset, static_cast<int64_t>(to.size()),
+                     [&](const ByteSource& file, int64_t at, int64_t begin, int64_t bytes) {
+                       return file.read(at,
+                                        to.subspan(static_cast<size_t>(begin), static_cast<size_t>(bytes)));
+                     });
+  }
+  void will_read(int64_t offset, int64_t bytes) const override {
+    static_cast<void>(each_part(offset, bytes, [](const ByteSource& file, int64_t at, int64_t, int64_t part) {
+      file.will_read(at, part);
+      return Status();
+    }));
+  }
+
+ private:
+  template <typename Call>
+  Status each_part(int64_t offset, int64_t bytes, Call call) const {
+    int64_t done = 0;
+    for (const auto& file : files_) {
+      if (offset < file->size() && done < bytes) {
+        const int64_t part = std::min(bytes - done, file->size() - offset);
+        GALATEA_TRY(call(*file, offset, done, part));
+        done += part;
+        offset = 0;
+      } else {
+        offset -= std::min(offset, file->size());
+      }
+    }
+    if (done < bytes) return damaged(name(), size(), fmt::format("{} bytes are missing", bytes - done));
+    return {};
+  }
+
+  std::vector<std::shared_ptr<const ByteSource>> files_;
+};
+
+class MxnetSource final : public RecordSource {
+ public:
+  using RecordSource::add;
+
+  int64_t bytes(int64_t index) const override {
+    return runtime::claimed_bytes(record(index).place.size) + runtime::claimed_bytes(sizeof(float));
+  }
+
+  Status read(int64_t index, const AllocateOutput& allocate) const override {
+    const Record& there = record(index);
+    GALATEA_ASSIGN(const std::span<const uint8_t> bytes, bytes_of(there));
+    const std::string& name = file_of(there).name();
+    const int64_t offset = there.place.offset;
+    // The thread's own memory, which nobody else reads: parts are joined where they lie.
+    GALATEA_ASSIGN(const std::span<const uint8_t> joined,
+                   join_record_io({const_cast<uint8_t*>(bytes.data()), bytes.size()}, name, offset));
+    const auto size = static_cast<int64_t>(joined.size());
+    if (size < kImageHead) return damaged(name, offset, "the record has no room for the header of an image");
+    const int64_t labels = word_at(joined.data());
+    if (labels > (size - kImageHead) / 4)
+      return damaged(name, offset,
+                     fmt::format("the record has no room for the {} labels that it says it has", labels));
+    const uint8_t* const image = joined.data() + kImageHead + 4 * labels;
+    const int64_t image_size = size - kImageHead - 4 * labels;
+    GALATEA_ASSIGN(runtime::Tensor * data, allocate(0, DType::kU8, {image_size}));
+    if (image_size > 0) std::memcpy(data->data, image, static_cast<size_t>(image_size));
+    GALATEA_ASSIGN(runtime::Tensor * label, allocate(1, DType::kF32, {std::max<int64_t>(1, labels)}));
+    std::memcpy(label->data, joined.data() + (labels > 0 ? kImageHead : 4),
+                static_cast<size_t>(4 * std::max<int64_t>(1, labels)));
+    return {};
+  }
+};
+
+/// Keys and offsets, in any order; a record goes to the next.
+Result<std::vector<RecordPlace>> places_of(const std::string& index, int64_t size) {
+  GALATEA_ASSIGN(const std::string text, text_of(index, "index"));
+  GALATEA_ASSIGN(const std::vector<RecordPlace> lines, parse_number_pairs(text, index));
+  std::vector<int64_t> offsets;
+  for (const RecordPlace& line : lines) offsets.push_back(line.size);  // key, offset
+  std::ranges::sort(offsets);
+  if (!offsets.empty() && offsets.back() > size)
+    return unusable(
+        fmt::format("the index {} has a record at {}, but there are {} bytes", index, offsets.back(), size),
+        "make the index again from these files, or leave index_path out");
+  std::vector<RecordPlace> places;
+  for (size_t i = 0; i < offsets.size(); ++i) {
+    const int64_t end = i + 1 < offsets.size() ? offsets[i + 1] : size;
+    if (end > offsets[i]) places.push_back({offsets[i], end - offsets[i]});
+  }
+  return places;
+}
+
+}  // namespace
+
+Result<std::vector<RecordPlace>> scan_record_io(const ByteSource& file) {
+  std::vector<RecordPlace> places;
+  int64_t begin = 0;
+  bool within = false;
+  for (int64_t at = 0; at < file.size();) {
+    uint8_t bytes[kPartHead];
+    if (file.size() - at < kPartHead) return damaged(file.name(), at, "it ends within a record");
+    GALATEA_TRY(file.read(at, bytes));
+    const PartHead head = part_head(bytes);
+    if (word_at(bytes) != kRecordMagic || head.begins_record() == within)
+      return damaged(file.name(), at, "no record of a RecordIO file begins or goes on there");
+    if (head.padded() > file.size() - at - kPartHead)
+      return damaged(file.name(), at,
+                     fmt::format("a record of {} bytes begins there, but the file ends", head.size));
+    if (head.begins_record()) begin = at;
+    at += kPartHead + head.padded();
+    within = !head.ends_record();
+    if (!within) places.push_back({begin, at - begin});
+  }
+  if (within) return damaged(file.name(), begin, "it ends within a record");
+  return places;
+}
+
+Result<std::span<uint8_t>> join_record_io(std::span<uint8_t> record, const std::string& name,
+                                          int64_t offset) {
+  uint8_t* to = record.data();
+  const auto size = static_cast<int64_t>(record.size());
+  bool first = true, ended = false;
+  for (int64_t at = 0; !ended;) {
+    if (size - at < kPartHead || word_at(record.data() + at) != kRecordMagic)
+      return damaged(name, offset + at, "no record of a RecordIO file begins or goes on there");
+    const PartHead head = part_head(record.data() + at);
+    if (head.begins_record() != first)
+      return damaged(name, offset + at, "the parts of a record are out of order");
+    if (head.size > size - at - kPartHead)
+      return damaged(name, offset + at,
+                     fmt::format("a part of {} bytes is longer than its record", head.size));
+    if (!first) {  // what divided the parts
+      std::memcpy(to, &kRecordMagic, sizeof kRecordMagic);
+      to += sizeof kRecordMagic;
+    }
+    std::memmove(to, record.data() + at + kPartHead, static_cast<size_t>(head.size));
+    to += head.size;
+    at += kPartHead + std::min(head.padded(), size - at - kPartHead);
+    first = false;
+    ended = head.ends_record();
+  }
+  return record.first(static_cast<size_t>(to - record.data()));
+}
+
+Result<std::unique_ptr<runtime::SampleSource>> open_mxnet(const std::string& config) {
+  const nlohmann::json json = parse_json(config);
+  const std::vector<std::string> paths = texts_of(json, "path"), indices = texts_of(json, "index_path");
+  std::vector<std::shared_ptr<const ByteSource>> files;
+  for (const std::string& path : paths) {
+    GALATEA_ASSIGN(files.emplace_back(), open_file(path));
+  }
+  const std::shared_ptr<const ByteSource> all =
+      files.size() == 1 ? files.front() : std::make_shared<FilesInARow>(std::move(files));
+  Result<std::vector<RecordPlace>> places =
+      indices.empty() ? scan_record_io(*all) : places_of(indices.front(), all->size());
+  if (!places) return std::unexpected(std::move(places.error()));
+  auto source = std::make_unique<MxnetSource>();
+  source->add(all, *places);
+  if (source->size() == 0)
+    return unusable(fmt::format("no records in {}", fmt::join(paths, ", ")), "name files that hold records");
+  return source;
+}
+
+}  // namespace galatea::native

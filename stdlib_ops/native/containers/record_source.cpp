@@ -1,0 +1,84 @@
+#include "stdlib_ops/native/containers/record_source.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include <fmt/format.h>
+
+#include "base/fault.h"
+
+namespace galatea::native {
+namespace {
+
+/// What a thread keeps between records: no more than most records need.
+constexpr size_t kKeptScratch = size_t{16} << 20;
+
+constexpr std::string_view kBlanks = " \t\r\n\v\f";
+
+/// The next whole number of a line, which becomes shorter by it.
+std::optional<int64_t> take_number(std::string_view& line) {
+  line.remove_prefix(std::min(line.find_first_not_of(kBlanks), line.size()));
+  int64_t number = 0;
+  const auto end = std::from_chars(line.data(), line.data() + line.size(), number);
+  if (end.ec != std::errc() || number < 0) return std::nullopt;
+  line.remove_prefix(static_cast<size_t>(end.ptr - line.data()));
+  return number;
+}
+
+}  // namespace
+
+Result<std::vector<RecordPlace>> parse_number_pairs(std::string_view text, const std::string& name) {
+  std::vector<RecordPlace> places;
+  for (size_t number = 1; !text.empty(); ++number) {
+    std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(line.size() + 1, text.size()));
+    if (line.find_first_not_of(kBlanks) == std::string_view::npos) continue;
+    const auto first = take_number(line), second = first ? take_number(line) : std::nullopt;
+    if (!second || line.find_first_not_of(kBlanks) != std::string_view::npos)
+      return unusable(fmt::format("{}:{}: expected two whole numbers", name, number),
+                      "make the index again: `galatea data index` writes one");
+    places.push_back({*first, *second});
+  }
+  return places;
+}
+
+std::string RecordSource::describe(int64_t index) const {
+  const Record& there = record(index);
+  return fmt::format("{} at index {}", file_of(there).name(), there.place.offset);
+}
+
+void RecordSource::will_read(int64_t index) const {
+  const Record& there = record(index);
+  file_of(there).will_read(there.place.offset, there.place.size);
+}
+
+void RecordSource::add(std::shared_ptr<const ByteSource> file, const std::vector<RecordPlace>& places) {
+  const auto number = static_cast<uint32_t>(files_.size());
+  files_.push_back(std::move(file));
+  records_.reserve(records_.size() + places.size());
+  for (const RecordPlace& place : places) records_.push_back({number, place});
+}
+
+Result<std::span<const uint8_t>> RecordSource::bytes_of(const Record& record) const {
+  thread_local std::vector<uint8_t> bytes;
+  const ByteSource& file = file_of(record);
+  // A size from an index is checked before memory is taken for it.
+  if (record.place.size > file.size() - record.place.offset)
+    return damaged(file.name(), record.place.offset,
+                   fmt::format("a record of {} bytes begins there, but the file ends after {}",
+                               record.place.size, file.size() - record.place.offset));
+  const auto size = static_cast<size_t>(record.place.size);
+  if (bytes.capacity() > kKeptScratch && size <= kKeptScratch) std::vector<uint8_t>().swap(bytes);
+  if (bytes.size() < size) bytes.resize(size);
+  const std::span<uint8_t> part(bytes.data(), size);
+  GALATEA_TRY(file.read(record.place.offset, part));
+  return part;
+}
+
+std::vector<std::string> texts_of(const nlohmann::json& config, const char* key) {
+  if (!config.contains(key) || config[key].is_null()) return {};
+  if (config[key].is_string()) return {config[key].get<std::string>()};
+  return config[key].get<std::vector<std::string>>();
+}
+
+}  // namespace galatea::native

@@ -1,0 +1,53 @@
+// A source of records that lie one behind the other in files: where each of them is, and what all formats
+// share about reading them.
+//
+// Comes in: files, places. Goes out: a SampleSource but for read(), which a format adds.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "runtime/native.h"
+#include "stdlib_ops/native/containers/bytes.h"
+
+namespace galatea::native {
+
+struct RecordPlace {
+  int64_t offset = 0, size = 0;
+  friend bool operator==(const RecordPlace&, const RecordPlace&) = default;
+};
+
+/// The text of an index: two whole numbers a line, separated by white space. The first line that is not so is
+/// an error that names it.
+Result<std::vector<RecordPlace>> parse_number_pairs(std::string_view text, const std::string& name);
+
+class RecordSource : public runtime::SampleSource {
+ public:
+  int64_t size() const override { return static_cast<int64_t>(records_.size()); }
+  /// "train.tfrecord at index 1024", as DALI names it.
+  std::string describe(int64_t index) const override;
+  void will_read(int64_t index) const override;
+
+ protected:
+  struct Record {
+    uint32_t file = 0;
+    RecordPlace place;
+  };
+  /// A file and its records, behind those that are there.
+  void add(std::shared_ptr<const ByteSource> file, const std::vector<RecordPlace>& places);
+  const Record& record(int64_t index) const { return records_[static_cast<size_t>(index)]; }
+  const ByteSource& file_of(const Record& record) const { return *files_[record.file]; }
+  /// The record's bytes, in memory that the thread keeps: valid until its next call.
+  Result<std::span<const uint8_t>> bytes_of(const Record& record) const;
+
+ private:
+  std::vector<std::shared_ptr<const ByteSource>> files_;
+  std::vector<Record> records_;
+};
+
+/// An argument that is one text or a list of them; empty where it was not given.
+std::vector<std::string> texts_of(const nlohmann::json& config, const char* key);
+
+}  // namespace galatea::native

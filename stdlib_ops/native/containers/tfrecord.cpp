@@ -1,0 +1,292 @@
+#include "stdlib_ops/native/containers/tfrecord.h"
+
+#include <array>
+#include <bit>
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "runtime/memory_gate.h"
+#include "stdlib_ops/native/containers/protobuf.h"
+
+namespace galatea::native {
+namespace {
+
+using Field = ProtobufReader::Field;
+using Wire = ProtobufReader::Wire;
+
+constexpr int64_t kHead = 12, kTail = 4;  // length and its checksum; checksum of the bytes
+
+constexpr std::array<uint32_t, 256> make_crc_table() {
+  std::array<uint32_t, 256> table{};
+  for (uint32_t i = 0; i < table.size(); ++i) {
+    uint32_t c = i;
+    for (int bit = 0; bit < 8; ++bit) c = (c >> 1) ^ (c & 1 ? 0x82F63B78U : 0U);
+    table[i] = c;
+  }
+  return table;
+}
+
+/// Values of one feature of a record.
+struct Values {
+  uint32_t kind = 0;  ///< number of Feature's field: 1 bytes, 2 floats, 3 integers; 0: the record lacks it
+  std::span<const uint8_t> list;
+};
+
+constexpr const char* kKindNames[] = {"nothing", "texts", "float32", "int64"};
+
+uint32_t kind_of_dtype(DType dtype) { return dtype == DType::kU8 ? 1 : dtype == DType::kF32 ? 2 : 3; }
+
+/// The last of the lists that a Feature has: they exclude each other.
+bool read_feature(std::span<const uint8_t> message, Values& values) {
+  values = {};
+  ProtobufReader reader(message);
+  while (const auto field = reader.next())
+    if (field->wire == Wire::kBytes && field->number >= 1 && field->number <= 3)
+      values = {field->number, field->bytes};
+  return !reader.is_damaged();
+}
+
+/// Calls for each value of a FloatList or an Int64List, packed or not; false where it is damaged.
+template <typename Call>
+bool each_number(const Values& values, Call call) {
+  const bool floats = values.kind == 2;
+  ProtobufReader reader(values.list);
+  while (const auto field = reader.next()) {
+    if (field->number != 1) continue;
+    if (field->wire == (floats ? Wire::kFixed32 : Wire::kVarint)) {
+      call(field->value);
+    } else if (field->wire == Wire::kBytes && floats) {
+      if (field->bytes.size() % 4 != 0) return false;
+      for (size_t at = 0; at < field->bytes.size(); at += 4) {
+        uint32_t bits = 0;
+        std::memcpy(&bits, field->bytes.data() + at, 4);
+        call(uint64_t{bits});
+      }
+    } else if (field->wire == Wire::kBytes) {
+      ProtobufReader packed(field->bytes);
+      while (!packed.at_end()) {
+        const auto value = packed.varint();
+        if (!value) return false;
+        call(*value);
+      }
+    } else {
+      return false;
+    }
+  }
+  return !reader.is_damaged();
+}
+
+/// One feature of one record.
+class Delivery {
+ public:
+  Delivery(const std::string& record, const std::string& name, const TfFeature& feature, int output,
+           const runtime::AllocateOutput& allocate)
+      : record_(record), name_(name), feature_(feature), output_(output), allocate_(allocate) {}
+
+  Status operator()(const Values& values) const {
+    if (values.kind == 0 && feature_.fixed)
+      return wrong("is not in the record", "use VarLenFeature for what some records lack");
+    if (values.kind != 0 && values.kind != kind_of_dtype(feature_.dtype) && !values.list.empty())
+      return wrong(
+          fmt::format("holds {}, not {}", kKindNames[values.kind], kKindNames[kind_of_dtype(feature_.dtype)]),
+          "give the feature the type that it has in the file");
+    return feature_.is_text() ? text(values) : numbers(values);
+  }
+
+ private:
+  Status text(const Values& values) const {
+    std::span<const uint8_t> first;
+    ProtobufReader reader(values.list);
+    size_t count = 0;
+    while (const auto field = reader.next())
+      if (field->number == 1 && field->wire == Wire::kBytes && count++ == 0) first = field->bytes;
+    if (reader.is_damaged()) return wrong("is damaged");
+    GALATEA_ASSIGN(runtime::Tensor * out,
+                   allocate_(output_, DType::kU8, {static_cast<int64_t>(first.size())}));
+    if (!first.empty()) std::memcpy(out->data, first.data(), first.size());
+    return {};
+  }
+
+  Status numbers(const Values& values) const {
+    int64_t count = 0, part = 1;
+    if (!each_number(values, [&](uint64_t) { ++count; })) return wrong("is damaged");
+    for (const int64_t extent : feature_.shape) part *= extent;
+    std::vector<int64_t> extents = feature_.shape;
+    if (feature_.fixed && count != part)
+      return wrong(fmt::format("has {} values, not {}", count, part),
+                   "use VarLenFeature for what has another length in each record");
+    if (!feature_.fixed) {
+      if (part > 0 ? count % part != 0 : count > 0)
+        return wrong(fmt::format("has {} values, which are not rows of {}", count, part),
+                     "give VarLenFeature the shape of the rows that are in the file");
+      extents.insert(extents.begin(), part > 0 ? count / part : 0);
+    }
+    GALATEA_ASSIGN(runtime::Tensor * out, allocate_(output_, feature_.dtype, extents));
+    const size_t bytes = feature_.dtype == DType::kF32 ? 4 : 8;
+    uint8_t* to = out->data;
+    each_number(values, [&](uint64_t value) {
+      std::memcpy(to, &value, bytes);
+      to += bytes;
+    });
+    return {};
+  }
+
+  std::unexpected<Error> wrong(const std::string& what, std::string help = {}) const {
+    if (help.empty()) help = "make the record again";
+    return make_error(ErrorKind::kUser, "G0802", fmt::format("{}: feature \"{}\" {}", record_, name_, what),
+                      help + "; on_error=\"skip\" goes on without the record");
+  }
+
+  const std::string& record_;
+  const std::string& name_;
+  const TfFeature& feature_;
+  int output_;
+  const runtime::AllocateOutput& allocate_;
+};
+
+class TfRecordSource final : public RecordSource {
+ public:
+  explicit TfRecordSource(std::map<std::string, TfFeature> features) : features_(std::move(features)) {}
+
+  /// Takes the places of its records from an index, or by looking.
+  Status add_file(const std::string& path, const std::string* index) {
+    GALATEA_ASSIGN(const std::shared_ptr<const ByteSource> file, open_file(path));
+    std::vector<RecordPlace> places;
+    if (index) {
+      GALATEA_ASSIGN(const std::string text, text_of(*index, "index"));
+      GALATEA_ASSIGN(places, parse_number_pairs(text, *index));
+      for (const RecordPlace& place : places)
+        if (place.size < kHead + kTail || place.size > file->size() ||
+            place.offset > file->size() - place.size)
+          return unusable(fmt::format("the index {} has a record of {} bytes at {}, but {} has {} bytes",
+                                      *index, place.size, place.offset, path, file->size()),
+                          "make the index again from this file, or leave index_path out");
+    } else {
+      GALATEA_ASSIGN(places, scan_tfrecord(*file));
+    }
+    add(file, places);
+    return {};
+  }
+
+  int64_t bytes(int64_t index) const override {
+    // What a record's parts become is known when it was read: not more than it has bytes, eight of each.
+    return runtime::claimed_bytes(record(index).place.size) +
+           static_cast<int64_t>(features_.size()) * runtime::claimed_bytes(1);
+  }
+
+  Status read(int64_t index, const AllocateOutput& allocate) const override {
+    const Record& there = record(index);
+    GALATEA_ASSIGN(const std::span<const uint8_t> bytes, bytes_of(there));
+    uint64_t length = 0;
+    std::memcpy(&length, bytes.data(), sizeof length);
+    if (length != bytes.size() - kHead - kTail)
+      return damaged(file_of(there).name(), there.place.offset,
+                     fmt::format("the record says that it has {} bytes, the index {}", length,
+                                 bytes.size() - kHead - kTail));
+    return deliver_example(bytes.subspan(kHead, length), describe(index), features_, allocate);
+  }
+
+ private:
+  std::map<std::string, TfFeature> features_;
+};
+
+}  // namespace
+
+uint32_t masked_crc32c(std::span<const uint8_t> bytes) {
+  static constexpr std::array<uint32_t, 256> kTable = make_crc_table();
+  uint32_t c = 0xFFFFFFFFU;
+  for (const uint8_t byte : bytes) c = (c >> 8) ^ kTable[(c ^ byte) & 0xFF];
+  return std::rotr(~c, 15) + 0xA282EAD8U;
+}
+
+std::map<std::string, TfFeature> features_of(const nlohmann::json& features) {
+  std::map<std::string, TfFeature> out;
+  for (const auto& [name, feature] : features.items())
+    out[name] = {.dtype = *dtype_from_short_name(feature["dtype"].get<std::string>()),
+                 .fixed = feature["fixed"],
+                 .shape = feature["shape"]};
+  return out;
+}
+
+Port port_of(const std::string& name, const TfFeature& feature) {
+  Port port;
+  port.name = name;
+  port.dtypes = {feature.dtype};
+  if (!feature.fixed || feature.is_text()) port.extents.emplace_back();
+  if (!feature.is_text()) port.extents.insert(port.extents.end(), feature.shape.begin(), feature.shape.end());
+  port.ndim = static_cast<int>(port.extents.size());
+  return port;
+}
+
+Result<std::vector<RecordPlace>> scan_tfrecord(const ByteSource& file) {
+  std::vector<RecordPlace> places;
+  for (int64_t at = 0; at < file.size();) {
+    uint8_t head[kHead];
+    if (file.size() - at < kHead + kTail) return damaged(file.name(), at, "it ends within a record");
+    GALATEA_TRY(file.read(at, head));
+    uint64_t length = 0;
+    uint32_t checksum = 0;
+    std::memcpy(&length, head, sizeof length);
+    std::memcpy(&checksum, head + sizeof length, sizeof checksum);
+    if (masked_crc32c({head, sizeof length}) != checksum)
+      return damaged(file.name(), at,
+                     "no record of a TFRecord file begins there: the checksum of its length is wrong");
+    if (length > static_cast<uint64_t>(file.size() - at - kHead - kTail))
+      return damaged(file.name(), at,
+                     fmt::format("a record of {} bytes begins there, but the file ends", length));
+    const int64_t size = kHead + static_cast<int64_t>(length) + kTail;
+    places.push_back({at, size});
+    at += size;
+  }
+  return places;
+}
+
+Status deliver_example(std::span<const uint8_t> example, const std::string& record,
+                       const std::map<std::string, TfFeature>& features,
+                       const runtime::AllocateOutput& allocate) {
+  std::vector<Values> found(features.size());
+  bool whole = true;
+  ProtobufReader reader(example);
+  while (const auto all = reader.next()) {
+    if (all->number != 1 || all->wire != Wire::kBytes) continue;
+    ProtobufReader entries(all->bytes);
+    while (const auto entry = entries.next()) {
+      if (entry->number != 1 || entry->wire != Wire::kBytes) continue;
+      std::span<const uint8_t> key, value;
+      ProtobufReader fields(entry->bytes);
+      while (const auto field = fields.next())
+        if (field->wire == Wire::kBytes) (field->number == 1 ? key : value) = field->bytes;
+      whole = whole && !fields.is_damaged();
+      const auto at = features.find({reinterpret_cast<const char*>(key.data()), key.size()});
+      if (at == features.end()) continue;
+      whole = whole && read_feature(value, found[static_cast<size_t>(std::distance(features.begin(), at))]);
+    }
+    whole = whole && !entries.is_damaged();
+  }
+  if (!whole || reader.is_damaged())
+    return make_error(ErrorKind::kUser, "G0802", fmt::format("{} holds no whole tf.train.Example", record),
+                      "make the record again; on_error=\"skip\" goes on without it");
+  int output = 0;
+  for (const auto& [name, feature] : features) {
+    GALATEA_TRY(Delivery(record, name, feature, output, allocate)(found[static_cast<size_t>(output)]));
+    ++output;
+  }
+  return {};
+}
+
+Result<std::unique_ptr<runtime::SampleSource>> open_tfrecord(const std::string& config) {
+  const nlohmann::json json = parse_json(config);
+  const std::vector<std::string> paths = texts_of(json, "path"), indices = texts_of(json, "index_path");
+  if (!indices.empty() && indices.size() != paths.size())
+    return unusable(fmt::format("readers.tfrecord has {} files and {} indices", paths.size(), indices.size()),
+                    "give one index for each file, in the same order, or none");
+  auto source = std::make_unique<TfRecordSource>(features_of(json["features"]));
+  for (size_t i = 0; i < paths.size(); ++i)
+    GALATEA_TRY(source->add_file(paths[i], indices.empty() ? nullptr : &indices[i]));
+  if (source->size() == 0)
+    return unusable(fmt::format("no records in {}", fmt::join(paths, ", ")), "name files that hold records");
+  return source;
+}
+
+}  // namespace galatea::native

@@ -1,0 +1,286 @@
+#include "stdlib_ops/native/containers/webdataset.h"
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+
+#include <fmt/format.h>
+
+#include "base/dtype.h"
+#include "base/json.h"
+#include "runtime/memory_gate.h"
+#include "stdlib_ops/native/containers/record_source.h"
+#include "stdlib_ops/native/containers/tar.h"
+
+namespace galatea::native {
+namespace {
+
+/// Where the extension of a member's name begins: behind the first point after the last slash.
+size_t extension_begin(std::string_view name) {
+  const size_t slash = name.rfind('/');
+  const size_t point = name.find('.', slash == std::string_view::npos ? 0 : slash + 1);
+  return point == std::string_view::npos ? name.size() : point + 1;
+}
+
+std::string_view base_of(std::string_view name) {
+  const size_t begin = extension_begin(name);
+  return begin == name.size() && !name.ends_with('.') ? name : name.substr(0, begin - 1);
+}
+
+std::string lower(std::string text) {
+  std::ranges::transform(text, text.begin(), [](unsigned char c) { return std::tolower(c); });
+  return text;
+}
+
+/// What an index consists of: words between white space, on lines that count.
+class IndexReader {
+ public:
+  IndexReader(std::string_view text, const std::string& name) : rest_(text), name_(name) {}
+
+  bool next_line() {
+    if (rest_.empty()) return false;
+    line_ = rest_.substr(0, rest_.find('\n'));
+    rest_.remove_prefix(std::min(line_.size() + 1, rest_.size()));
+    ++number_;
+    return true;
+  }
+  /// Empty at the end of the line.
+  std::string_view word() {
+    line_.remove_prefix(std::min(line_.find_first_not_of(" \t\r"), line_.size()));
+    const std::string_view found = line_.substr(0, line_.find_first_of(" \t\r"));
+    line_.remove_prefix(found.size());
+    return found;
+  }
+  std::optional<int64_t> number() {
+    const std::string_view text = word();
+    int64_t value = 0;
+    const auto end = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (end.ec != std::errc() || end.ptr != text.data() + text.size() || value < 0) return std::nullopt;
+    return value;
+  }
+  std::unexpected<Error> error(const std::string& what) const {
+    return unusable(fmt::format("{}:{}: {}", name_, number_, what),
+                    "make the index again, or leave index_paths out: the archive is then looked through");
+  }
+
+ private:
+  std::string_view rest_, line_;
+  const std::string& name_;
+  size_t number_ = 0;
+};
+
+enum class Missing : uint8_t { kEmpty, kSkip, kError };
+
+/// An output: which extensions it takes, and what its elements are.
+struct Output {
+  std::vector<std::string> extensions;
+  DType dtype = DType::kU8;
+};
+
+class WebDatasetSource final : public runtime::SampleSource {
+ public:
+  WebDatasetSource(std::vector<Output> outputs, Missing missing, bool case_sensitive)
+      : outputs_(std::move(outputs)), missing_(missing), case_sensitive_(case_sensitive) {}
+
+  Status add(const std::string& path, const std::string* index) {
+    GALATEA_ASSIGN(std::shared_ptr<const ByteSource> archive, open_file(path));
+    std::vector<TarSample> samples;
+    if (index) {
+      GALATEA_ASSIGN(const std::string text, text_of(*index, "index"));
+      GALATEA_ASSIGN(samples, parse_webdataset_index(text, *index, archive->size()));
+    } else {
+      GALATEA_ASSIGN(samples, scan_webdataset(*archive));
+    }
+    archives_.push_back(std::move(archive));
+    for (TarSample& sample : samples) GALATEA_TRY(add(sample));
+    return {};
+  }
+
+  int64_t size() const override { return static_cast<int64_t>(samples_.size()); }
+
+  std::string describe(int64_t index) const override {
+    const Sample& sample = at(index);
+    return fmt::format("{}:{}:{}", archives_[sample.archive]->name(), sample.offset, sample.name);
+  }
+
+  int64_t bytes(int64_t index) const override {
+    int64_t sum = 0;
+    for (const Part& part : parts_of(index)) sum += runtime::claimed_bytes(part.size);
+    return sum;
+  }
+
+  void will_read(int64_t index) const override {
+    for (const Part& part : parts_of(index))
+      if (part.size > 0) archives_[at(index).archive]->will_read(part.offset, part.size);
+  }
+
+  Status read(int64_t index, const AllocateOutput& allocate) const override {
+    const ByteSource& archive = *archives_[at(index).archive];
+    int output = 0;
+    for (const Part& part : parts_of(index)) {
+      const DType dtype = outputs_[static_cast<size_t>(output)].dtype;
+      const auto element = static_cast<int64_t>(size_of(dtype));
+      if (part.size % element != 0)
+        return make_error(
+            ErrorKind::kUser, "G0802",
+            fmt::format("{}: the component of output {} has {} bytes, which are no whole number "
+                        "of {}",
+                        describe(index), output, part.size, short_name(dtype)),
+            "give dtypes what the components hold; on_error=\"skip\" goes on without the sample");
+      GALATEA_ASSIGN(runtime::Tensor * out, allocate(output, dtype, {part.size / element}));
+      if (part.size > 0) GALATEA_TRY(archive.read(part.offset, {out->data, static_cast<size_t>(part.size)}));
+      ++output;
+    }
+    return {};
+  }
+
+ private:
+  struct Part {
+    int64_t offset = 0, size = 0;
+  };
+  struct Sample {
+    uint32_t archive = 0;
+    int64_t offset = 0;  ///< of its first part
+    std::string name;    ///< of its first part
+  };
+
+  /// Chooses the parts of a sample that outputs take: the first that fits each.
+  Status add(TarSample& sample) {
+    std::vector<Part> chosen(outputs_.size());
+    std::vector<bool> found(outputs_.size());
+    const TarPart* first = nullptr;
+    for (const TarPart& part : sample.parts) {
+      const std::string extension = case_sensitive_ ? part.extension : lower(part.extension);
+      for (size_t k = 0; k < outputs_.size(); ++k) {
+        if (found[k] || std::ranges::find(outputs_[k].extensions, extension) == outputs_[k].extensions.end())
+          continue;
+        chosen[k] = {part.offset, part.size};
+        found[k] = true;
+        if (!first) first = &part;
+      }
+    }
+    if (sample.parts.empty()) return {};
+    const TarPart& named = first ? *first : sample.parts.front();
+    if (std::ranges::find(found, false) != found.end()) {
+      if (missing_ == Missing::kSkip) return {};
+      if (missing_ == Missing::kError)
+        return unusable(fmt::format("{}: the sample of {} at byte {} has no component for every output",
+                                    archives_.back()->name(), named.name, named.offset),
+                        "missing_component_behavior=\"empty\" gives empty tensors for what is missing, "
+                        "\"skip\" leaves the sample out");
+    }
+    samples_.push_back({static_cast<uint32_t>(archives_.size() - 1), named.offset, named.name});
+    parts_.insert(parts_.end(), chosen.begin(), chosen.end());
+    return {};
+  }
+
+  const Sample& at(int64_t index) const { return samples_[static_cast<size_t>(index)]; }
+  std::span<const Part> parts_of(int64_t index) const {
+    return std::span(parts_).subspan(static_cast<size_t>(index) * outputs_.size(), outputs_.size());
+  }
+
+  std::vector<Output> outputs_;
+  Missing missing_;
+  bool case_sensitive_;
+  std::vector<std::shared_ptr<const ByteSource>> archives_;
+  std::vector<Sample> samples_;
+  std::vector<Part> parts_;  ///< one an output, for sample after sample
+};
+
+}  // namespace
+
+Result<std::vector<TarSample>> scan_webdataset(const ByteSource& archive) {
+  std::vector<TarSample> samples;
+  std::string base;
+  TarReader reader(archive);
+  for (;;) {
+    GALATEA_ASSIGN(std::optional<TarMember> member, reader.next());
+    if (!member) return samples;
+    const std::string_view its_base = base_of(member->name);
+    if (its_base.empty()) continue;
+    if (samples.empty() || its_base != base) {
+      samples.emplace_back();
+      base = its_base;
+    }
+    samples.back().parts.push_back({.extension = member->name.substr(extension_begin(member->name)),
+                                    .name = member->name,
+                                    .offset = member->offset,
+                                    .size = member->size});
+  }
+}
+
+Result<std::vector<TarSample>> parse_webdataset_index(std::string_view text, const std::string& name,
+                                                      int64_t archive_size) {
+  IndexReader reader(text, name);
+  if (!reader.next_line()) return unusable(fmt::format("the index {} is empty", name), "make it again");
+  const std::string_view version = reader.word();
+  if (version != "v1.1" && version != "v1.2")
+    return reader.error(fmt::format("expected \"v1.2\" or \"v1.1\", found \"{}\"", version));
+  const auto count = reader.number();
+  if (!count || *count == 0) return reader.error("expected the number of samples");
+  std::vector<TarSample> samples;
+  while (reader.next_line()) {
+    TarSample sample;
+    for (std::string_view extension = reader.word(); !extension.empty(); extension = reader.word()) {
+      TarPart part;
+      part.extension = extension;
+      const auto offset = reader.number(), size = offset ? reader.number() : std::nullopt;
+      if (version == "v1.2") part.name = reader.word();
+      if (!size || (version == "v1.2" && part.name.empty()))
+        return reader.error(fmt::format("expected offset, size{} of \"{}\"",
+                                        version == "v1.2" ? " and name" : "", extension));
+      if (*offset % 512 != 0)
+        return reader.error(fmt::format("the offset {} is no multiple of 512", *offset));
+      if (*size > archive_size || *offset > archive_size - *size)
+        return reader.error(fmt::format("\"{}\" would lie at {} and have {} bytes, but the archive has {}",
+                                        extension, *offset, *size, archive_size));
+      part.offset = *offset;
+      part.size = *size;
+      sample.parts.push_back(std::move(part));
+    }
+    if (sample.parts.empty()) return reader.error("a sample without components");
+    samples.push_back(std::move(sample));
+  }
+  if (static_cast<int64_t>(samples.size()) != *count)
+    return unusable(
+        fmt::format("the index {} says that it has {} samples, and has {}", name, *count, samples.size()),
+        "make the index again");
+  return samples;
+}
+
+Result<std::unique_ptr<runtime::SampleSource>> open_webdataset(const std::string& config) {
+  const nlohmann::json json = parse_json(config);
+  const std::vector<std::string> paths = texts_of(json, "paths"), indices = texts_of(json, "index_paths");
+  if (!indices.empty() && indices.size() != paths.size())
+    return unusable(
+        fmt::format("readers.webdataset has {} archives and {} indices", paths.size(), indices.size()),
+        "give one index for each archive, in the same order, or none");
+  const bool case_sensitive = json.value("case_sensitive_extensions", true);
+  std::vector<Output> outputs;
+  for (const std::string& entry : texts_of(json, "ext")) {
+    Output output;
+    for (size_t at = 0; at <= entry.size();) {
+      const size_t end = std::min(entry.find(';', at), entry.size());
+      const std::string extension = entry.substr(at, end - at);
+      output.extensions.push_back(case_sensitive ? extension : lower(extension));
+      at = end + 1;
+    }
+    outputs.push_back(std::move(output));
+  }
+  const std::vector<std::string> dtypes = texts_of(json, "dtypes");
+  for (size_t k = 0; k < dtypes.size(); ++k) outputs[k].dtype = *dtype_from_short_name(dtypes[k]);
+  const std::string behavior = lower(json.value("missing_component_behavior", ""));
+  auto source = std::make_unique<WebDatasetSource>(std::move(outputs),
+                                                   behavior == "skip"    ? Missing::kSkip
+                                                   : behavior == "error" ? Missing::kError
+                                                                         : Missing::kEmpty,
+                                                   case_sensitive);
+  for (size_t i = 0; i < paths.size(); ++i)
+    GALATEA_TRY(source->add(paths[i], indices.empty() ? nullptr : &indices[i]));
+  if (source->size() == 0)
+    return unusable(fmt::format("no samples in {}", fmt::join(paths, ", ")),
+                    "name archives that hold samples with these extensions");
+  return source;
+}
+
+}  // namespace galatea::native

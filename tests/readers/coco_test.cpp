@@ -1,0 +1,102 @@
+// Annotation files of COCO: masks as its own library draws them, and what is malformed.
+#include <gtest/gtest.h>
+
+#include <fmt/format.h>
+
+#include "base/fault.h"
+#include "stdlib_ops/native/containers/coco.h"
+
+namespace galatea::testing {
+namespace {
+
+using native::CocoFile;
+
+Result<CocoFile> parse(const std::string& annotation) {
+  return native::parse_coco(R"({"images": [{"id": 1, "width": 4, "height": 4, "file_name": "a"}],)"
+                            R"( "categories": [{"id": 2}], "annotations": [)" +
+                                annotation + "]}",
+                            "made.up", true);
+}
+
+std::string error(const std::string& annotation) {
+  const auto file = parse(annotation);
+  return file ? "" : file.error().message();
+}
+
+/// The example of COCO's own documentation of its code: numbers of 5 bits, and differences from the fourth on.
+TEST(Coco, DecodesRunLengths) {
+  std::vector<uint32_t> counts;
+  ASSERT_TRUE(native::decode_runs("", counts));
+  EXPECT_TRUE(counts.empty());
+  // 6 is 0b00110; 40 is 0b01000 with more, then 1; the fourth is a difference from the second.
+  ASSERT_TRUE(native::decode_runs("6X16N", counts));
+  EXPECT_EQ(counts, (std::vector<uint32_t>{6, 40, 6, 38}));
+  for (const char* text : {"X", "\x20", "6N", "n0oooooooo"}) {
+    counts.clear();
+    EXPECT_FALSE(native::decode_runs(text, counts)) << text;
+  }
+}
+
+TEST(Coco, FillsWhatItsMaskHas) {
+  // A square of half the picture: pixels whose centres are inside.
+  std::vector<int32_t> pixels(6 * 8);
+  const std::vector<double> square = {2, 1, 6, 1, 6, 4, 2, 4};
+  native::fill_polygon(square, 6, 8, 7, pixels.data());
+  for (int64_t y = 0; y < 6; ++y)
+    for (int64_t x = 0; x < 8; ++x)
+      EXPECT_EQ(pixels[static_cast<size_t>(y * 8 + x)], x >= 2 && x < 6 && y >= 1 && y < 4 ? 7 : 0)
+          << x << " " << y;
+  // Nothing is written outside, wherever the corners are.
+  for (const double far : {1e300, -1e300, 1e6, std::numeric_limits<double>::quiet_NaN()}) {
+    std::vector<int32_t> guarded(6 * 8 + 16, -5);
+    native::fill_polygon(std::vector<double>{far, -far, 3, far, far, far}, 6, 8, 1, guarded.data() + 8);
+    for (size_t i = 0; i < 8; ++i) {
+      EXPECT_EQ(guarded[i], -5);
+      EXPECT_EQ(guarded[guarded.size() - 1 - i], -5);
+    }
+  }
+}
+
+TEST(Coco, SaysWhatIsMalformed) {
+  const std::string box = R"("image_id": 1, "category_id": 2, "bbox": [0, 0, 2, 2])";
+  EXPECT_EQ(error("{" + box + "}"), "");
+  EXPECT_EQ(error(R"({"image_id": 1, "bbox": [0, 0, 2]})"),
+            "made.up annotation 0 has a bbox of 3 numbers, not 4");
+  EXPECT_EQ(error("{" + box + R"(, "segmentation": [[1, 2, 3]]})"),
+            "made.up annotation 0 has a polygon with an odd number of coordinates");
+  EXPECT_EQ(error("{" + box + R"(, "segmentation": {"counts": [1, 2]}})"),
+            "made.up annotation 0 has a mask without a size and counts");
+  EXPECT_EQ(error("{" + box + R"(, "segmentation": {"size": [4, 4], "counts": [1, -2]}})"),
+            "made.up annotation 0 has a run of pixels that is no length");
+  EXPECT_EQ(error("{" + box + R"(, "segmentation": {"size": [4, 4], "counts": "X"}})"),
+            "made.up annotation 0 has a mask whose text is malformed");
+  EXPECT_TRUE(native::parse_coco("[]", "made.up", false).error().message().find("is a list") !=
+              std::string::npos);
+  EXPECT_FALSE(native::parse_coco("", "made.up", false));
+  EXPECT_FALSE(native::parse_coco("7", "made.up", false));
+}
+
+/// Every prefix, and every byte changed: an error that names the file, or a file that holds together.
+TEST(Coco, SurvivesDamage) {
+  const std::string whole =
+      *read_whole_file(std::string(GALATEA_SOURCE_DIR) + "/tests/readers/recorded/coco.json");
+  auto look = [](const std::string& text) {
+    const auto file = native::parse_coco(text, "made.up", true);
+    if (!file) {
+      ASSERT_NE(file.error().message().find("made.up"), std::string::npos);
+      return;
+    }
+    for (const CocoFile::Object& object : file->objects)
+      ASSERT_LE(object.first_polygon + object.num_polygons, file->polygons.size());
+    for (const CocoFile::Polygon& polygon : file->polygons) ASSERT_LE(polygon.end, file->coordinates.size());
+  };
+  for (size_t size = 0; size < whole.size(); size += 3) look(whole.substr(0, size));
+  for (size_t at = 0; at < whole.size(); at += 2) {
+    std::string text = whole;
+    text[at] = static_cast<char>(text[at] ^ 0x10);
+    look(text);
+  }
+}
+
+}  // namespace
+}  // namespace galatea::testing

@@ -1,0 +1,311 @@
+// Containers of records: what DALI reads of files that other libraries wrote (recorded/, by make_recorded.py),
+// and what becomes of damaged ones.
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+
+#include <fmt/format.h>
+
+#include "base/fault.h"
+#include "base/json.h"
+#include "stdlib_ops/native/containers/npy.h"
+#include "stdlib_ops/native/containers/record_io.h"
+#include "stdlib_ops/native/containers/tar.h"
+#include "stdlib_ops/native/containers/tfrecord.h"
+#include "stdlib_ops/native/containers/webdataset.h"
+#include "tests/readers/run_text.h"
+
+namespace galatea::testing {
+namespace {
+
+using Json = nlohmann::json;
+namespace fs = std::filesystem;
+
+const std::string kRecorded = std::string(GALATEA_SOURCE_DIR) + "/tests/readers/recorded";
+
+std::string in_folder(std::string text, const std::string& folder) {
+  for (size_t at = 0; (at = text.find('@', at)) != std::string::npos; at += folder.size())
+    text.replace(at, 1, folder);
+  return text;
+}
+
+/// An element as make_recorded.py writes it: integers exactly, floats as the shortest text that gives them.
+bool same_element(const runtime::Tensor& tensor, int64_t e, const Json& value) {
+  const Cell cell = load_cell(tensor.dtype, tensor.data + e * static_cast<int64_t>(size_of(tensor.dtype)));
+  if (tensor.dtype == DType::kU64) return value.get<uint64_t>() == cell.bits;
+  if (tensor.dtype == DType::kI64) return value.get<int64_t>() == static_cast<int64_t>(cell.bits);
+  if (value.is_boolean()) return value.get<bool>() == (cell_to_double(tensor.dtype, cell) != 0);
+  return value.get<double>() == cell_to_double(tensor.dtype, cell);
+}
+
+std::string type_name(const std::string& numpy) {
+  static const std::map<std::string, std::string> kNames = {
+      {"uint8", "u8"},    {"uint32", "u32"},  {"int16", "i16"},   {"int32", "i32"}, {"int64", "i64"},
+      {"float16", "f16"}, {"float32", "f32"}, {"float64", "f64"}, {"bool", "bool"}};
+  return kNames.at(numpy);
+}
+
+TEST(Containers, AreReadAsDaliReadsThem) {
+  const Json cases = parse_json(*read_whole_file(kRecorded + "/dali.json"));
+  ASSERT_GE(cases.size(), 30U);
+  for (const Json& recorded : cases) {
+    SCOPED_TRACE(recorded["name"].get<std::string>());
+    const int64_t batch = recorded["batch"];
+    const TextRun run = run_text(in_folder(recorded["body"], kRecorded), fmt::format("batch_size={}", batch));
+    ASSERT_EQ(run.errors, std::vector<std::string>());
+    ASSERT_EQ(run.batch->outputs.size(), recorded["outputs"].size());
+    for (size_t k = 0; k < run.batch->outputs.size(); ++k) {
+      ASSERT_EQ(run.batch->outputs[k].samples.size(), static_cast<size_t>(batch));
+      for (int64_t i = 0; i < batch; ++i) {
+        const runtime::Tensor& ours = run.batch->outputs[k].samples[static_cast<size_t>(i)];
+        const Json& theirs = recorded["outputs"][k][static_cast<size_t>(i)];
+        EXPECT_EQ(short_name(ours.dtype), type_name(theirs["dtype"]));
+        ASSERT_EQ(std::vector<int64_t>(ours.extents, ours.extents + ours.ndim),
+                  theirs["shape"].get<std::vector<int64_t>>())
+            << "output " << k << " of sample " << i;
+        for (int64_t e = 0; e < ours.volume(); ++e)
+          ASSERT_TRUE(same_element(ours, e, theirs["values"][static_cast<size_t>(e)]))
+              << "output " << k << " of sample " << i << ", element " << e;
+      }
+    }
+  }
+}
+
+/// Without an index, files are looked through: the same records.
+TEST(Containers, AreLookedThroughWithoutAnIndex) {
+  for (const auto& [with, without] : std::vector<std::pair<std::string, std::string>>{
+           {"d = fn.readers.tfrecord(path=\"@/a.tfrecord\", index_path=\"@/a.idx\", features={\"label\": "
+            "tfrecord.FixedLenFeature([1], tfrecord.int64, 0)})\nreturn d[\"label\"]",
+            "d = fn.readers.tfrecord(path=\"@/a.tfrecord\", features={\"label\": "
+            "tfrecord.FixedLenFeature([1], tfrecord.int64, 0)})\nreturn d[\"label\"]"},
+           {"a, b = fn.readers.mxnet(path=\"@/all.rec\", index_path=\"@/all.rec.idx\")\nreturn a, b",
+            "a, b = fn.readers.mxnet(path=[\"@/first.rec\", \"@/second.rec\"])\nreturn a, b"}}) {
+    const TextRun a = run_text(in_folder(with, kRecorded), "batch_size=5");
+    const TextRun b = run_text(in_folder(without, kRecorded), "batch_size=5");
+    ASSERT_EQ(a.errors, std::vector<std::string>());
+    ASSERT_EQ(b.errors, std::vector<std::string>());
+    for (size_t k = 0; k < a.batch->outputs.size(); ++k)
+      for (size_t i = 0; i < 5; ++i) {
+        const runtime::Tensor &x = a.batch->outputs[k].samples[i], &y = b.batch->outputs[k].samples[i];
+        ASSERT_EQ(x.num_bytes(), y.num_bytes());
+        EXPECT_EQ(std::memcmp(x.data, y.data, static_cast<size_t>(x.num_bytes())), 0);
+      }
+  }
+}
+
+// ---- damaged ones
+
+std::string content(const std::string& name) { return *read_whole_file(kRecorded + "/" + name); }
+
+/// Hands out memory, and remembers it.
+struct Taken {
+  std::vector<runtime::Tensor> tensors;
+  std::vector<std::vector<uint8_t>> memory;
+  runtime::AllocateOutput allocate = [this](int k, DType dtype,
+                                            const std::vector<int64_t>& extents) -> Result<runtime::Tensor*> {
+    int64_t bytes = static_cast<int64_t>(size_of(dtype));
+    for (const int64_t extent : extents) bytes *= extent;
+    EXPECT_LT(bytes, 1 << 20) << "more than the file has";
+    memory.emplace_back(static_cast<size_t>(bytes) + 1);
+    tensors.resize(std::max(tensors.size(), static_cast<size_t>(k) + 1));
+    tensors[static_cast<size_t>(k)].dtype = dtype;
+    tensors[static_cast<size_t>(k)].ndim = static_cast<int>(extents.size());
+    std::ranges::copy(extents, tensors[static_cast<size_t>(k)].extents);
+    tensors[static_cast<size_t>(k)].data = memory.back().data();
+    return &tensors[static_cast<size_t>(k)];
+  };
+};
+
+/// Damages a small file in every way that a byte can be wrong and at every length: what reads it must say an
+/// error that names it, or read what is there.
+void damage(const std::string& whole,
+            const std::function<Status(std::shared_ptr<const native::ByteSource>)>& read) {
+  int errors = 0;
+  auto look = [&](std::string bytes) {
+    const Status status = read(native::bytes_in_memory("made.up", std::move(bytes)));
+    if (status) return;
+    ++errors;
+    ASSERT_EQ(status.error().kind, ErrorKind::kUser) << status.error().message();
+    ASSERT_NE(status.error().message().find("made.up"), std::string::npos) << status.error().message();
+  };
+  for (size_t size = 0; size < whole.size(); ++size) look(whole.substr(0, size));
+  for (size_t at = 0; at < whole.size(); ++at)
+    for (const int change : {0x01, 0x80, 0xFF}) {
+      std::string bytes = whole;
+      bytes[at] = static_cast<char>(bytes[at] ^ change);
+      look(std::move(bytes));
+    }
+  EXPECT_GT(errors, 0);
+}
+
+const std::map<std::string, native::TfFeature> kFeatures = {
+    {"boxes", {.dtype = DType::kF32, .fixed = false, .shape = {4}}},
+    {"image", {.dtype = DType::kU8, .fixed = true, .shape = {}}},
+    {"label", {.dtype = DType::kI64, .fixed = true, .shape = {1}}},
+};
+
+TEST(DamagedContainers, TfRecord) {
+  damage(content("a.tfrecord").substr(0, 400), [](std::shared_ptr<const native::ByteSource> file) -> Status {
+    GALATEA_ASSIGN(const auto places, native::scan_tfrecord(*file));
+    for (const native::RecordPlace& place : places) {
+      std::vector<uint8_t> bytes(static_cast<size_t>(place.size));
+      GALATEA_TRY(file->read(place.offset, bytes));
+      Taken taken;
+      GALATEA_TRY(native::deliver_example(std::span(bytes).subspan(12, bytes.size() - 16),
+                                          "made.up at index 0", kFeatures, taken.allocate));
+    }
+    return {};
+  });
+}
+
+TEST(DamagedContainers, RecordIo) {
+  damage(content("all.rec"), [](std::shared_ptr<const native::ByteSource> file) -> Status {
+    GALATEA_ASSIGN(const auto places, native::scan_record_io(*file));
+    for (const native::RecordPlace& place : places) {
+      std::vector<uint8_t> bytes(static_cast<size_t>(place.size));
+      GALATEA_TRY(file->read(place.offset, bytes));
+      GALATEA_TRY(native::join_record_io(bytes, file->name(), place.offset));
+    }
+    return {};
+  });
+}
+
+TEST(DamagedContainers, Tar) {
+  for (const char* name : {"gnu.tar", "pax.tar", "ustar.tar"}) {
+    SCOPED_TRACE(name);
+    // Every second byte of a header is enough, and what is behind the members is zeros.
+    damage(content(name).substr(0, 3072), [](std::shared_ptr<const native::ByteSource> file) -> Status {
+      GALATEA_ASSIGN(const auto samples, native::scan_webdataset(*file));
+      for (const native::TarSample& sample : samples)
+        for (const native::TarPart& part : sample.parts) {
+          EXPECT_LE(part.size, file->size() - part.offset);
+          std::vector<uint8_t> bytes(static_cast<size_t>(part.size));
+          GALATEA_TRY(file->read(part.offset, bytes));
+        }
+      return {};
+    });
+  }
+}
+
+TEST(DamagedContainers, Npy) {
+  for (const char* name : {"c_f32.npy", "fortran_u32.npy", "scalar_f64.npy"}) {
+    SCOPED_TRACE(name);
+    damage(content(name), [](std::shared_ptr<const native::ByteSource> file) -> Status {
+      GALATEA_ASSIGN(const native::NpyHeader header, native::read_npy_header(*file));
+      int64_t bytes = static_cast<int64_t>(size_of(header.dtype));
+      for (const int64_t extent : header.shape) bytes *= extent;
+      std::vector<uint8_t> to(static_cast<size_t>(bytes) + 1);
+      return native::read_npy_part(*file, header, std::vector<int64_t>(header.shape.size()), header.shape,
+                                   to.data());
+    });
+  }
+}
+
+std::string first_error(const std::string& body) {
+  const TextRun run = run_text(in_folder(body, kRecorded), "batch_size=1");
+  return run.errors.empty() ? "" : run.errors.front();
+}
+
+TEST(Containers, SayWhatIsWrongWithACall) {
+  const std::string tf = "return fn.readers.tfrecord(path=\"@/a.tfrecord\", ";
+  EXPECT_EQ(first_error(tf + "features={})[\"x\"]"), "G0460 fn.readers.tfrecord: features is empty");
+  EXPECT_EQ(first_error(tf + "features={\"image\": 5})[\"image\"]"),
+            "G0460 fn.readers.tfrecord: feature \"image\" is no feature");
+  EXPECT_EQ(first_error(tf + "features={\"x\": tfrecord.VarLenFeature(tfrecord.string, \"\")})[\"x\"]"),
+            "G0460 fn.readers.tfrecord: feature \"x\" would be several texts");
+  EXPECT_EQ(first_error(tf + "features={\"x\": tfrecord.FixedLenFeature([2], \"int\", 0)})[\"x\"]"),
+            "G0276 `FixedLenFeature` takes tfrecord.int64, tfrecord.float32 or tfrecord.string, not `'int'`");
+  EXPECT_EQ(first_error(tf + "index_path=[\"a\", \"b\"], features={\"x\": "
+                             "tfrecord.VarLenFeature(tfrecord.int64, 0)})[\"x\"]"),
+            "G0460 fn.readers.tfrecord: 1 files, but 2 indices");
+  EXPECT_EQ(first_error("a, b = fn.readers.mxnet(path=\"@/nowhere.rec\")\nreturn a"),
+            "G0801 cannot read " + kRecorded + "/nowhere.rec: No such file or directory");
+  EXPECT_EQ(first_error("a, b = fn.readers.mxnet(path=\"@/a.tfrecord\")\nreturn a"),
+            "G0802 " + kRecorded +
+                "/a.tfrecord is damaged at byte 0: no record of a RecordIO file begins or goes on there");
+  EXPECT_EQ(first_error("return fn.readers.webdataset(paths=\"@/gnu.tar\", ext=[\"jpg\"], "
+                        "missing_component_behavior=\"ignore\")"),
+            "G0460 fn.readers.webdataset: missing_component_behavior is \"ignore\"");
+  EXPECT_EQ(first_error("return fn.readers.webdataset(paths=\"@/plain.tar\", ext=[\"wav\"], "
+                        "missing_component_behavior=\"skip\")"),
+            "G0801 no samples in " + kRecorded + "/plain.tar");
+  EXPECT_EQ(first_error("return fn.readers.numpy(files=\"@/a.idx\")"),
+            "G0460 fn.readers.numpy: the first array says what all are: " + kRecorded +
+                "/a.idx is no array that can be read: it does not begin as a .npy file does");
+  EXPECT_EQ(first_error("return fn.readers.numpy(files=\"@/u8.npy\", roi_start=[7], roi_shape=[5])"),
+            "G0802 " + kRecorded + "/u8.npy: [7, 12) of axis 0 is wanted, which has an extent of 9");
+  EXPECT_EQ(first_error("return fn.readers.numpy(files=\"@/u8.npy\", roi_end=[7], roi_shape=[5])"),
+            "G0460 fn.readers.numpy: roi_end and roi_shape exclude each other");
+  EXPECT_EQ(first_error("a, b, c = fn.readers.coco(file_root=\"@\")\nreturn a"),
+            "G0460 fn.readers.coco: there is no annotations_file");
+  EXPECT_EQ(
+      first_error("a, b, c = fn.readers.coco(file_root=\"@\", annotations_file=\"@/coco.json\")\nreturn a"),
+      "G0801 cannot read " + kRecorded + "/003.jpg: No such file or directory");
+}
+
+/// A record that fails is its sample's: the run goes on.
+TEST(Containers, ARecordThatFailsIsSkipped) {
+  const std::string wide = in_folder(
+      "d = fn.readers.tfrecord(path=\"@/a.tfrecord\", features={\"boxes\": tfrecord.FixedLenFeature([4], "
+      "tfrecord.float32, 0), \"label\": tfrecord.FixedLenFeature([], tfrecord.int64, 0)})\n"
+      "return d[\"label\"], d[\"boxes\"]",
+      kRecorded);
+  EXPECT_EQ(run_text(wide, "batch_size=2").errors,
+            std::vector<std::string>{"G0802 " + kRecorded +
+                                     "/a.tfrecord at index 0: feature \"boxes\" has 0 values, not 4"});
+  const TextRun skipped = run_text(wide, "batch_size=2, on_error=\"skip\"");
+  ASSERT_EQ(skipped.errors, std::vector<std::string>());
+  ASSERT_EQ(skipped.batch->outputs[0].samples.size(), 1U);
+  EXPECT_EQ(static_cast<int64_t>(load_cell(DType::kI64, skipped.batch->outputs[0].samples[0].data).bits), -1);
+}
+
+/// Long names, in each form that tar has had for them (DALI 2.4 does not read those of pax).
+TEST(Containers, NamesOfAnyLengthAreReadInEveryForm) {
+  for (const char* form : {"gnu", "pax", "ustar"}) {
+    SCOPED_TRACE(form);
+    const TextRun run = run_text(
+        in_folder(
+            fmt::format("a, b = fn.readers.webdataset(paths=\"@/{}.tar\", ext=[\"JPG;png;jpg\", \"cls\"], "
+                        "missing_component_behavior=\"skip\")\nreturn a, b",
+                        form),
+            kRecorded),
+        "batch_size=2");
+    ASSERT_EQ(run.errors, std::vector<std::string>());
+    EXPECT_EQ(std::string(reinterpret_cast<const char*>(run.batch->outputs[0].samples[0].data), 3), "abc");
+    EXPECT_EQ(std::string(reinterpret_cast<const char*>(run.batch->outputs[1].samples[1].data), 2), "22");
+  }
+}
+
+/// More containers than may be open at a time.
+TEST(Containers, FilesAreClosedBetweenReads) {
+  const fs::path folder = fs::temp_directory_path() / "galatea_many_files";
+  fs::create_directories(folder);
+  std::vector<std::shared_ptr<const native::ByteSource>> files;
+  for (size_t i = 0; i < 2 * native::kMaxOpenFiles; ++i) {
+    const std::string path = (folder / std::to_string(i)).string();
+    std::ofstream(path) << "content " << i;
+    auto file = native::open_file(path);
+    ASSERT_TRUE(file);
+    files.push_back(*file);
+  }
+  const auto open = std::distance(fs::directory_iterator("/proc/self/fd"), fs::directory_iterator());
+  EXPECT_LT(open, static_cast<std::ptrdiff_t>(native::kMaxOpenFiles) + 40);
+  for (size_t i = 0; i < files.size(); ++i) {
+    std::string text(static_cast<size_t>(files[i]->size()), '\0');
+    ASSERT_TRUE(files[i]->read(0, {reinterpret_cast<uint8_t*>(text.data()), text.size()}));
+    EXPECT_EQ(text, "content " + std::to_string(i));
+  }
+  fs::resize_file(folder / "3", 4);
+  std::vector<uint8_t> bytes(9);
+  const Status shorter = files[3]->read(0, bytes);
+  ASSERT_FALSE(shorter);
+  EXPECT_EQ(shorter.error().message(),
+            (folder / "3").string() + " is damaged at byte 4: 5 bytes are missing");
+  fs::remove_all(folder);
+}
+
+}  // namespace
+}  // namespace galatea::testing
