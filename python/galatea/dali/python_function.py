@@ -227,7 +227,7 @@ def _checked(options: dict[str, Any], exchange: Exchange, shown: str) -> None:
         raise RuntimeError(f"{shown} has no device {options['device']!r}; it has 'cpu'")
 
 
-def _layouts(given: Any, count: int, shown: str) -> list[str]:
+def layouts_of(given: Any, count: int, shown: str) -> list[str]:
     """One for each output: a text is that of all, a list may be shorter than there are outputs."""
     if given is None:
         return [""] * count
@@ -246,9 +246,21 @@ def _layouts(given: Any, count: int, shown: str) -> list[str]:
 
 def record(inputs: tuple, options: dict[str, Any], exchange: Exchange, shown: str) -> Any:
     """Records one call in the current pipeline: a node, or a list of them; [] without outputs."""
+    _checked(options, exchange, shown)
+    count = options.get("num_outputs", 1)
+    layouts = layouts_of(options.get("output_layouts"), count, shown)
+    is_batch = bool(options.get("batch_processing", exchange is DLPACK))
+
+    def make(at: Any) -> Function:
+        return Function(options["function"], count, is_batch, layouts, exchange, shown, at)
+
+    return record_call(inputs, make, shown)
+
+
+def record_call(inputs: tuple, make: Callable[[Any], Function], shown: str) -> Any:
+    """Records a call of what `make` gives for its place in the script."""
     from .pipeline import Pipeline
 
-    _checked(options, exchange, shown)
     pipe = Pipeline._required(shown)
     at = places.caller()
     if pipe._is_debug:
@@ -268,12 +280,9 @@ def record(inputs: tuple, options: dict[str, Any], exchange: Exchange, shown: st
                     "node, or a number, list or array that becomes a constant"
                 ) from None
         nodes.append(value)
-    count = options.get("num_outputs", 1)
-    layouts = _layouts(options.get("output_layouts"), count, shown)
-    is_batch = bool(options.get("batch_processing", exchange is DLPACK))
-    function = Function(options["function"], count, is_batch, layouts, exchange, shown, at)
+    function = make(at)
     made = pipe._recorder.call_python(function, nodes, at)
-    return made[0] if count == 1 else made
+    return made[0] if function.num_outputs == 1 else made
 
 
 def _function(name: str, exchange: Exchange, documentation: str) -> Callable:

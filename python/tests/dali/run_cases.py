@@ -21,7 +21,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 import cases  # noqa: E402
 
 SECONDS = 60
-_FRAMEWORKS = ("torch", "jax", "tensorflow", "paddle", "clu")
+_FRAMEWORKS = ("torch", "jax", "tensorflow", "paddle", "clu", "numba")
 
 
 def result_of(function, modules) -> object:

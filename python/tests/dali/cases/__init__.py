@@ -31,8 +31,10 @@ MODULES = (
     "paddle_iterators",
     "tensorflow_datasets",
     "classes",
+    "conditionals",
     "functions",
     "python_functions",
+    "compiled_functions",
     "auto_aug",
 )
 
