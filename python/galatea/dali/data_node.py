@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as _np
+
 from galatea.trace.expression import Call as _Call
 from galatea.trace.expression import Literal as _Literal
 from galatea.trace.expression import Method as _Method
 from galatea.trace.node import NewAxis as _NewAxis
 from galatea.trace.node import Node as _Node
+
+from . import types as _types
 
 
 def check_operand(value: Any, place: int, shown: str) -> None:
@@ -65,6 +69,8 @@ class DataNode(_Node):
 
     def _binary(self, sign: str, other: Any, swapped: bool = False):
         check_operand(other, 0 if swapped else 1, f"`{sign}`")
+        if isinstance(other, _np.ndarray) and other.ndim == 0 and other.dtype in _types._OF_NUMPY:
+            other = _types.ScalarConstant(other.item(), _types._OF_NUMPY[other.dtype])
         return super()._binary(sign, other, swapped)
 
     def _selector(self, recorder, selector: Any, place):

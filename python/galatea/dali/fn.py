@@ -84,7 +84,7 @@ def _input_of(value: Any, path: str, place: int) -> Any:
     if isinstance(value, _types.ScalarConstant):
         return _types.node_of(value)
     if isinstance(value, (*_CONSTANTS, np.ndarray, np.generic)):
-        return value
+        return _types.narrowed(value)
     raise TypeError(
         f"input {place} of fn.{path} is a {type(value).__name__}; an input is a data node, or a "
         "number, list or array that becomes a constant"

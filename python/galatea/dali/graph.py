@@ -19,6 +19,7 @@ from galatea.trace.recorder import Block, Branch, Choice, Recorder, Selection
 
 from .data_node import DataNode
 from .stages import PythonRecorder, read_by_functions
+from .types import narrowed
 
 
 class Again:
@@ -51,6 +52,9 @@ class Graph(PythonRecorder):
             here = self.taken(node)
             node = self._take_in(node, place) if here is None else here
         return super().own(node, place)
+
+    def constant(self, value: Any, place: Place | None = None) -> Expression:
+        return super().constant(narrowed(value), place)
 
     def taken(self, node: Node) -> Node | None:
         """What `node` from elsewhere became here; None where nothing used it yet."""

@@ -67,6 +67,11 @@ class Running(State):
             raise ValueError(f"num_threads is {self._num_threads}; a pipeline that runs needs one")
         if min(self._depths) < 1:
             raise ValueError("`prefetch_queue_depth` must be positive")
+        if self._device_id is not None and self._device_id < 0:
+            if self._device_id != types.CPU_ONLY_DEVICE_ID:
+                raise RuntimeError(
+                    f"there is no device_id {self._device_id}; None is the CPU alone"
+                )
         self._define()
         state, saved = None, None
         arguments = self._arguments()

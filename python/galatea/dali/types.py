@@ -305,10 +305,23 @@ def _add_operators() -> None:
 _add_operators()
 
 
+def narrowed(value: Any) -> Any:
+    """A number of numpy as the constant that DALI makes of it, of at most 32 bits.
+
+    OverflowError where an integer needs more; numbers and arrays with axes stay as they are.
+    """
+    if not isinstance(value, (np.ndarray, np.generic)) or value.ndim or value.dtype.itemsize < 8:
+        return value
+    narrow = {"i": np.int32, "u": np.uint32, "f": np.float32}.get(value.dtype.kind)
+    return value if narrow is None else narrow(value.item())
+
+
 def node_of(value: Any, layout=None, device=None, dtype=None, shape=None) -> Any:
     """A data node of a constant, in the current pipeline."""
     if isinstance(value, ScalarConstant):
         dtype, value = value.dtype, value.value
+    if dtype is None:
+        value = narrowed(value)
     dtype = None if dtype is None else text_of(dtype)
     from .graph import recording
 
@@ -324,11 +337,10 @@ def Constant(value: Any, dtype=None, shape=None, layout=None, device=None, **kwa
     """
     if isinstance(value, ScalarConstant):
         value, dtype = value.value, value.dtype if dtype is None else dtype
-    is_number = isinstance(value, (bool, int, float)) or (
-        isinstance(value, np.generic) and not isinstance(value, np.ndarray)
-    )
+    is_numpy = isinstance(value, (np.ndarray, np.generic)) and not value.ndim
+    is_number = isinstance(value, (bool, int, float)) or is_numpy
     if is_number and shape is None and layout is None and device is None:
-        if isinstance(value, np.generic):
+        if is_numpy:
             dtype = to_dali_type(value.dtype) if dtype is None else dtype
             value = value.item()
         return ScalarConstant(value, dtype)

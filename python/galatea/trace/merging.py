@@ -12,7 +12,6 @@ from typing import Any, Iterable
 from galatea.trace import place as places
 from galatea.trace.errors import TraceError
 from galatea.trace.expression import Expression
-from galatea.trace.literals import expression_of
 from galatea.trace.node import Node
 
 
@@ -39,8 +38,9 @@ class Unmergeable:
             f"{f'`{name}`' if name else 'a value'} is {' or '.join(kinds if len(kinds) > 1 else map(_kind, values[:2]))} "
             f"behind the {branch}",
             places.caller(),
-            "a value that differs from sample to sample must be a data node or a number; decide "
-            "what is known now outside of it",
+            "a value that differs from sample to sample must be a data node or a number, or a list, "
+            "tuple or dict of them with the same structure in each arm; decide what is known now "
+            "outside of it",
         )
 
     def __getattribute__(self, name: str):
@@ -60,6 +60,10 @@ def _kind(value: Any) -> str:
         return "None"
     if isinstance(value, Node):
         return "a data node"
+    if isinstance(value, dict):
+        return f"a dict of {', '.join(map(repr, value)) or 'nothing'}"
+    if isinstance(value, (list, tuple)):
+        return f"a {type(value).__name__} of {len(value)}"
     return f"of type `{type(value).__name__}`"
 
 
@@ -120,6 +124,8 @@ class Merging:
                     key: self.value(_leaf(name, key), [value[key] for value in values])
                     for key in first
                 }
+        if any(holds_node(value) and not isinstance(value, Node) for value in values):
+            return Unmergeable(name, values, f"{self.branch} on data at {self.place}")
         expressions: list[Expression | None] = []
         outer = self.recorder.block
         for value, arm in zip(values, self.blocks):
@@ -128,9 +134,9 @@ class Merging:
                 continue
             try:
                 self.recorder.block = arm
-                expressions.append(expression_of(self.recorder, value, self.place))
+                expressions.append(self.recorder.constant(value, self.place))
             except TraceError:
-                if holds_node(value):
+                if isinstance(value, Node):
                     raise
                 return Unmergeable(name, values, f"{self.branch} on data at {self.place}")
             finally:

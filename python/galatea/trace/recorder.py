@@ -200,6 +200,10 @@ class Recorder:
 
         return expression_of(self, value, place, functions)
 
+    def constant(self, value: Any, place: Place | None = None) -> Expression:
+        """What an arm of a branch gives: a node, or a value that becomes one there."""
+        return self.value(value, place)
+
 
 def current() -> Recorder | None:
     """The recorder of the function that is traced on this thread; None outside."""

@@ -286,3 +286,12 @@ def mixed_ways_to_run(m):
     refused = [m.raises(way) for way in ways]
     pipe.enable_api_check(False)
     return [refused, [m.raises(way) for way in ways]]
+
+
+@case
+def negative_device_id(m):
+    pipe = m.Pipeline(batch_size=1, num_threads=1, device_id=-123)
+    with pipe:
+        pipe.set_outputs(m.np.int32([1, 2, 3]))
+    pipe.build()
+    return pipe.run()
