@@ -1,5 +1,7 @@
 #include "api/pulled_input.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "api/guard.h"
@@ -11,15 +13,32 @@ namespace galatea::api {
 
 namespace message = runtime::message;
 
+Status SampleRow::place(int64_t bytes, runtime::Tensor& sample) {
+  constexpr int64_t kAlignment = runtime::kBufferAlignment;
+  const int64_t room = (std::max<int64_t>(bytes, 1) + kAlignment - 1) / kAlignment * kAlignment;
+  const bool is_first = !buffer_;
+  is_of_one_size_ &= is_first || bytes == sample_bytes_;
+  if (bytes != sample_bytes_ || capacity_ - used_ < room) {
+    capacity_ = is_first ? room * std::max(expected_, 1) : room;
+    GALATEA_ASSIGN(buffer_, pool_->acquire(capacity_));
+    used_ = 0;
+    sample_bytes_ = bytes;
+  }
+  sample.buffer = buffer_;
+  sample.data = buffer_->data() + used_;
+  used_ += room;
+  ++num_placed_;
+  return {};
+}
+
 PulledBatch PulledInput::pull(const runtime::ResumePoint& at, int num_samples, runtime::BufferPool& pool,
-                              const std::atomic<bool>& cancelled) const {
-  PulledBatch batch;
+                              const std::atomic<bool>& cancelled) {
+  PulledBatch batch{SampleRow(pool, std::min(row_length_, num_samples))};
   const int step = host_.per_batch ? num_samples : 1;
   while (static_cast<int>(batch.samples.size()) < num_samples && !batch.ended && !cancelled) {
     const size_t first = batch.samples.size();
-    galatea_pull call{at.epoch, at.batch,   at.sample + static_cast<int64_t>(first),
-                      step,     &cancelled, &pool,
-                      &name_,   &batch,     first};
+    galatea_pull call{at.epoch, at.batch, at.sample + static_cast<int64_t>(first), step, &cancelled, &name_,
+                      &batch,   first};
     host_.pull(host_.context, &call);
     if (batch.samples.size() == first && !batch.ended) {
       batch.failures.emplace(
@@ -31,6 +50,7 @@ PulledBatch PulledInput::pull(const runtime::ResumePoint& at, int num_samples, r
     }
     if (host_.per_batch) break;
   }
+  row_length_ = batch.row.length();
   return batch;
 }
 
@@ -86,12 +106,10 @@ galatea_error* galatea_pull_give_sized(galatea_pull* pull, const galatea_tensor*
         galatea::runtime::dense_bytes(tensor.dtype, {tensor.extents, static_cast<size_t>(tensor.ndim)});
     if (!bytes) return make_api_error(bytes.error());
     if (*bytes > 0 && !tensor.data) return misuse("the sample has no memory");
-    auto buffer = pull->pool->acquire(*bytes);
-    if (!buffer) return make_api_error(buffer.error());
-    if (*bytes > 0) copy_dense(tensor, (*buffer)->data());
+    auto placed = batch.row.place(*bytes, tensor);
+    if (!placed) return make_api_error(placed.error());
+    if (*bytes > 0) copy_dense(given.tensors.front(), tensor.data);
     tensor.set_dense(tensor.dtype, {given.tensors.front().extents, static_cast<size_t>(tensor.ndim)});
-    tensor.buffer = std::move(*buffer);
-    tensor.data = tensor.buffer->data();
     if (batch.layout.empty()) batch.layout = given.layout;
     batch.samples.push_back(std::move(tensor));
     if (id) batch.ids.push_back(*id);

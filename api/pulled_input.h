@@ -14,7 +14,27 @@
 
 namespace galatea::api {
 
+/// Memory for the samples of a batch. Those of one size lie in a row in one buffer, padded by each other, so that
+/// they are one tensor to whom they are handed on where their size allows it.
+class SampleRow {
+ public:
+  /// `expected`: how many samples of one size are; 0: of several sizes, or nobody knows.
+  SampleRow(runtime::BufferPool& pool, int expected) : pool_(&pool), expected_(expected) {}
+  /// Memory of `bytes` for the next sample.
+  Status place(int64_t bytes, runtime::Tensor& sample);
+  /// How many there were; 0: of several sizes.
+  int length() const { return is_of_one_size_ ? num_placed_ : 0; }
+
+ private:
+  runtime::BufferPool* pool_;
+  int expected_, num_placed_ = 0;
+  bool is_of_one_size_ = true;
+  std::shared_ptr<runtime::Buffer> buffer_;
+  int64_t sample_bytes_ = 0, used_ = 0, capacity_ = 0;
+};
+
 struct PulledBatch {
+  SampleRow row;
   std::vector<runtime::Tensor> samples;
   std::vector<int64_t> ids;
   runtime::FeedFailures failures;
@@ -35,12 +55,13 @@ class PulledInput {
   void take() { is_taken_ = true; }
   /// The batch at `at`, of as many samples at most.
   PulledBatch pull(const runtime::ResumePoint& at, int num_samples, runtime::BufferPool& pool,
-                   const std::atomic<bool>& cancelled) const;
+                   const std::atomic<bool>& cancelled);
 
  private:
   std::string name_;
   galatea_pulled_input host_;
   bool is_taken_ = false;
+  int row_length_ = 0;  ///< of the last batch
 };
 
 }  // namespace galatea::api
@@ -50,7 +71,6 @@ struct galatea_pull {
   int64_t epoch = 0, batch_index = 0, sample = 0;
   int32_t num_samples = 1;
   const std::atomic<bool>* cancelled = nullptr;
-  galatea::runtime::BufferPool* pool = nullptr;
   const std::string* input = nullptr;
   galatea::api::PulledBatch* batch = nullptr;
   size_t first = 0;  ///< of this call, in the batch

@@ -327,6 +327,26 @@ def test_pulling(per_batch, synchronous):
     assert calls[0] == (0, 0, 0, 4 if per_batch else 1)
 
 
+def test_what_is_pulled_and_handed_on_is_one_array_from_the_second_batch_on():
+    handed_on = """from nvidia.dali import pipeline_def, fn, types
+
+@pipeline_def(batch_size=4, num_threads=1)
+def handed_on():
+    return fn.external_source(name="x", dtype=types.INT32, ndim=1)
+"""
+
+    def make(epoch, batch, first, count):
+        return [np.full(16, first + k, np.int32) for k in range(count)]
+
+    with galatea.Loader(handed_on) as loader:
+        loader.pull("x", make, per_batch=True)
+        assert loader.next_batch()[0].in_a_row() is None
+        for batch in range(1, 4):
+            row = loader.next_batch()[0].in_a_row()
+            assert row.shape == (4, 16)
+            assert row[:, 0].tolist() == [4 * batch + k for k in range(4)]
+
+
 def test_a_callable_that_fails_is_named():
     def make(epoch, batch, first, count):
         if first == 5:

@@ -131,6 +131,65 @@ TEST(Pull, GivesEpochAfterEpochOnAThreadOfTheLibrary) {
   }
 }
 
+/// Gives samples of as many floats as `sizes` says, batch by batch, each filled with its number in the epoch.
+struct Sized {
+  std::vector<std::vector<int64_t>> sizes;
+
+  static void pull(void* context, galatea_pull* pull) {
+    const auto& self = *static_cast<Sized*>(context);
+    const auto batch = static_cast<size_t>(galatea_pull_batch(pull));
+    if (batch >= self.sizes.size()) return galatea_pull_end(pull);
+    int64_t number = galatea_pull_sample(pull);
+    for (const int64_t size : self.sizes[batch]) {
+      std::vector<float> values(static_cast<size_t>(size), static_cast<float>(number++));
+      galatea_tensor tensor;
+      EXPECT_OK(galatea_tensor_init(&tensor, values.data(), GALATEA_FLOAT, 1, &size));
+      EXPECT_OK(galatea_pull_give(pull, &tensor, nullptr));
+    }
+  }
+};
+
+TEST(Pull, SamplesOfOneSizeLieInARowOnceABatchOfThemWasSeen) {
+  auto engine = make_engine();
+  auto program = compile(engine.get(), R"(from nvidia.dali import pipeline_def, fn, types
+
+@pipeline_def(batch_size=4, num_threads=1)
+def handed_on():
+    return fn.external_source(name="x", dtype=types.FLOAT, ndim=1)
+)");
+  ASSERT_TRUE(program);
+  // Expected: whether the samples of the batch lie in a row.
+  Sized maker{{{16, 16, 16}, {16, 16, 16}, {32, 32}, {32, 32, 32}, {16, 48, 16, 16}, {16, 16}, {16, 16}}};
+  const std::vector<bool> expected = {false, true, true, false, false, false, true};
+  galatea_pulled_input input;
+  galatea_pulled_input_init(&input);
+  input.pull = Sized::pull;
+  input.context = &maker;
+  input.per_batch = true;
+  auto session = start(program.get(), 8, false);
+  ASSERT_OK(galatea_session_pull_input(session.get(), "x", &input));
+  float number = 0;
+  for (size_t at = 0; at < maker.sizes.size(); ++at) {
+    galatea_batch* taken = nullptr;
+    ASSERT_OK(galatea_session_next(session.get(), -1, &taken));
+    Owned<galatea_batch> batch(taken);
+    ASSERT_TRUE(batch);
+    ASSERT_EQ(galatea_batch_num_samples(batch.get()), static_cast<int32_t>(maker.sizes[at].size()));
+    bool is_row = true;
+    const char* behind = nullptr;
+    for (int32_t k = 0; k < galatea_batch_num_samples(batch.get()); ++k) {
+      const int64_t size = maker.sizes[at][static_cast<size_t>(k)];
+      EXPECT_EQ(floats(batch.get(), 0, k), std::vector<float>(static_cast<size_t>(size), number++)) << at;
+      galatea_tensor tensor;
+      ASSERT_OK(galatea_batch_tensor_borrow(batch.get(), 0, k, &tensor));
+      const char* data = static_cast<const char*>(tensor.data);
+      is_row &= !behind || data == behind;
+      behind = data + size * static_cast<int64_t>(sizeof(float));
+    }
+    EXPECT_EQ(is_row, expected[at]) << "batch " << at;
+  }
+}
+
 TEST(Pull, ASampleThatCannotBeMadeIsItsError) {
   auto engine = make_engine();
   for (const char* policy : {"raise", "skip"}) {
