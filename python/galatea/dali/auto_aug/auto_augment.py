@@ -20,7 +20,8 @@ from ._policies import get_svhn_policy as get_svhn_policy
 from ._suites import chosen, drawn
 from .core import Policy as Policy
 from .core import signed_bin as signed_bin
-from .core._augmentation import Augmentation, forbid_unused
+from .core._args import forbid_unused_kwargs
+from .core._augmentation import Augmentation
 from .core._errors import AugmentationError
 
 _NAMES = ("image_net", "reduced_image_net", "svhn", "reduced_cifar10")
@@ -63,7 +64,7 @@ def apply_auto_augment(policy: Policy, data: Any, seed: int | None = None, **kwa
         raise AugmentationError(f"the policy {policy.name!r} has no sub-policies")
     length = max(len(row) for row in rows)
     used = policy.augmentations.values()
-    forbid_unused(used, kwargs, "apply_auto_augment")
+    forbid_unused_kwargs(used, kwargs, "apply_auto_augment")
     if not length:
         return data
     probabilities = np.zeros((len(rows), length), np.float32)

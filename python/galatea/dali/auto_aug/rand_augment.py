@@ -11,7 +11,8 @@ from . import augmentations as a
 from ._call import call
 from ._suites import check_bins, chosen, drawn, is_number, translations
 from .core import signed_bin as signed_bin
-from .core._augmentation import Augmentation, forbid_unused
+from .core._args import forbid_unused_kwargs
+from .core._augmentation import Augmentation
 from .core._errors import AugmentationError
 
 
@@ -57,7 +58,7 @@ def apply_rand_augment(
         return data
     if not augmentations:
         raise AugmentationError("there are no augmentations to draw from")
-    forbid_unused(augmentations, kwargs, "apply_rand_augment")
+    forbid_unused_kwargs(augmentations, kwargs, "apply_rand_augment")
     shape = {} if n == 1 else {"shape": [n]}
     ways = list(range(len(augmentations)))
     index = drawn(fn.random.uniform, seed, values=ways, dtype=types.INT32, **shape)

@@ -10,7 +10,8 @@ from . import augmentations as a
 from ._call import call
 from ._suites import check_bins, chosen, drawn, translations
 from .core import signed_bin as signed_bin
-from .core._augmentation import Augmentation, forbid_unused
+from .core._args import forbid_unused_kwargs
+from .core._augmentation import Augmentation
 from .core._errors import AugmentationError
 
 
@@ -39,7 +40,7 @@ def apply_trivial_augment(
     check_bins(num_magnitude_bins)
     if not augmentations:
         raise AugmentationError("there are no augmentations to draw from")
-    forbid_unused(augmentations, kwargs, "apply_trivial_augment")
+    forbid_unused_kwargs(augmentations, kwargs, "apply_trivial_augment")
     numbers = list(range(num_magnitude_bins))
     bins = drawn(fn.random.uniform, seed, values=numbers, dtype=types.INT32)
     if any(one.randomly_negate for one in augmentations):

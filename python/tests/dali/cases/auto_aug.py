@@ -346,3 +346,39 @@ def policy_warns(m, what):
         warnings.simplefilter("always")
         m.load("auto_aug.core").Policy("mine", 11, [[(made, probability, bin)]])
     return len(found)
+
+
+@case
+def magnitudes_and_parameters(m):
+    """What tests of programs compare with: the magnitude of each bin, and what it stands for."""
+    found = {}
+    for name in ("shear_x", "rotate", "brightness", "solarize", "posterize", "invert"):
+        one = getattr(m.load("auto_aug.augmentations"), name)
+        magnitudes = one._get_magnitudes(4)
+        found[name] = None
+        if magnitudes is not None:
+            found[name] = [
+                magnitudes,
+                one._map_mag_to_param(magnitudes[1]),
+                one._map_mags_to_params(magnitudes),
+            ]
+    return found
+
+
+@case
+def arguments_that_no_augmentation_takes(m):
+    @m.load("auto_aug.core").augmentation
+    def shift(data, parameter, by, fill=0):
+        return data
+
+    forbid = m.load("auto_aug.core._args").forbid_unused_kwargs
+    return [
+        m.raises(lambda: forbid([shift], {}, "call")),
+        m.raises(lambda: forbid([shift], {"by": 1, "fill": 2}, "call")),
+        m.raises(lambda: forbid([shift], {"by": 1, "bye": 2}, "call")),
+    ]
+
+
+@case
+def text_of_an_empty_policy(m):
+    return str(m.load("auto_aug.core").Policy("none", num_magnitude_bins=31, sub_policies=[]))

@@ -1,5 +1,8 @@
 """Pipelines: every way to define one, options, running, feeding, saving."""
 
+import sys
+import types
+
 from . import case, each
 
 
@@ -818,3 +821,54 @@ def debug_mode_runs_python(m):
     pipe = body()
     pipe.build()
     return [m.plain(pipe.run()), m.plain(pipe.run())]
+
+
+@case
+def what_a_server_serializes(m):
+    """The one marked function of a module, and of those that it imports."""
+    marked = m.load("plugin.triton").autoserialize
+    write = m.load("_utils.autoserialize").invoke_autoserialize
+
+    @marked
+    @m.pipeline_def(**options())
+    def model():
+        return m.fn.external_source(name="x")
+
+    @marked
+    @m.pipeline_def(**options())
+    def other():
+        return m.fn.external_source(name="x")
+
+    def module(name, **members):
+        made = types.ModuleType(name)
+        made.__dict__.update(members)
+        return made
+
+    path = str(m.path("served.dali"))
+    write(module("outer", inner=module("inner", model=model), number=3), path)
+    pipe = m.Pipeline.deserialize(filename=path)
+    pipe.feed_input("x", [m.np.zeros(1)] * 2)
+    return [
+        m.plain(pipe.run()),
+        m.raises(lambda: write(module("empty"), path)),
+        m.raises(lambda: write(module("two", model=model, other=other), path)),
+        m.raises(lambda: marked(lambda: 1)),
+    ]
+
+
+@case
+def references_to_a_pipeline(m):
+    """None but the caller's: it ends where the caller lets go of it."""
+
+    class Labels(m.Pipeline):
+        def __init__(self):
+            super().__init__(**options(batch_size=1))
+            self.input = m.ops.readers.File(file_root=m.files(4))
+
+        def define_graph(self):
+            return self.input()[1]
+
+    pipe = Labels()
+    before = sys.getrefcount(pipe)
+    pipe.build()
+    return [before, sys.getrefcount(pipe)]

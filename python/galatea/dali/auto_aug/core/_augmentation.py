@@ -11,7 +11,7 @@ import numpy as np
 from galatea.trace.node import Node
 
 from ... import fn, types
-from ._errors import AugmentationError, MissingArgument, UnusedArgument
+from ._errors import AugmentationError, MissingArgument
 from ._select import called
 
 _NOT_GIVEN: Any = object()
@@ -163,7 +163,7 @@ class Augmentation:
 
     # Parameters.
 
-    def _magnitudes(self, count: int | None) -> np.ndarray | None:
+    def _get_magnitudes(self, count: int | None) -> np.ndarray | None:
         """The magnitude of each bin."""
         magnitudes = self.mag_range
         if magnitudes is None:
@@ -188,17 +188,21 @@ class Augmentation:
         low, high = magnitudes
         return np.linspace(low, high, count, dtype=np.float32)
 
-    def _mapped(self, magnitudes: Iterable) -> np.ndarray:
+    def _map_mag_to_param(self, magnitude: Any) -> np.ndarray:
+        """What a magnitude stands for."""
+        value = self.mag_to_param(magnitude)
+        if _holds_node(value):
+            raise AugmentationError(
+                f"`mag_to_param` of `{self.name}` gave a data node: it runs while the pipeline "
+                "is built; compute with numpy there, and with operators in the function"
+            )
+        return np.asarray(value)
+
+    def _map_mags_to_params(self, magnitudes: Iterable) -> np.ndarray:
         """What magnitudes stand for, stacked."""
-        found = []
+        found: list[np.ndarray] = []
         for magnitude in magnitudes:
-            value = self.mag_to_param(magnitude)
-            if _holds_node(value):
-                raise AugmentationError(
-                    f"`mag_to_param` of `{self.name}` gave a data node: it runs while the pipeline "
-                    "is built; compute with numpy there, and with operators in the function"
-                )
-            found.append(np.asarray(value))
+            found.append(self._map_mag_to_param(magnitude))
             if found[-1].shape != found[0].shape or found[-1].dtype != found[0].dtype:
                 raise AugmentationError(
                     f"`mag_to_param` of `{self.name}` gave {found[0].dtype} of shape "
@@ -208,7 +212,7 @@ class Augmentation:
         return np.array(found)
 
     def _parameter(self, bin: Any, count: int | None) -> Any:
-        magnitudes = self._magnitudes(count)
+        magnitudes = self._get_magnitudes(count)
         if magnitudes is None:
             return None
         if bin is None:
@@ -220,8 +224,8 @@ class Augmentation:
             )
         if not self.randomly_negate:
             if isinstance(number, int):
-                return _as_constant(self._mapped([magnitudes[number]])[0])
-            return _as_constant(self._mapped(magnitudes))[number]
+                return _as_constant(self._map_mags_to_params([magnitudes[number]])[0])
+            return _as_constant(self._map_mags_to_params(magnitudes))[number]
         if not isinstance(bin, SignedBin):
             warnings.warn(
                 f"`{self.name}` negates magnitudes at random, and its bin has no sign: one is "
@@ -230,18 +234,7 @@ class Augmentation:
             )
             bin = signed_bin(bin)
         if isinstance(number, int):
-            pair = self._mapped([magnitudes[number], -magnitudes[number]])
+            pair = self._map_mags_to_params([magnitudes[number], -magnitudes[number]])
             return _as_constant(pair)[bin.random_sign]
         both = [sign * one for one in magnitudes for sign in (1, -1)]
-        return _as_constant(self._mapped(both))[bin.signed_magnitude_idx]
-
-
-def forbid_unused(augmentations: Iterable[Augmentation], kwargs: dict, what: str) -> None:
-    """Raises where an argument is taken by none of the augmentations."""
-    taken = {name for one in augmentations for name in one._extras}
-    unused = [name for name in kwargs if name not in taken]
-    if unused:
-        raise UnusedArgument(
-            f"{what} got {', '.join(f'`{one}`' for one in unused)}, which no augmentation takes",
-            unused,
-        )
+        return _as_constant(self._map_mags_to_params(both))[bin.signed_magnitude_idx]

@@ -73,14 +73,16 @@ class Policy:
         return {name: every[name] for name in sorted(every)}
 
     def __repr__(self) -> str:
-        rows = ",\n\t".join(
-            repr([(one.name, probability, bin) for one, probability, bin in row])
-            for row in self.sub_policies
+        def lines(items: list[str]) -> str:
+            return ",".join(f"\n\t{one}" for one in items)
+
+        rows = lines(
+            [repr([(one.name, p, bin) for one, p, bin in row]) for row in self.sub_policies]
         )
-        used = ",\n\t".join(f"{name!r}: {one!r}" for name, one in self.augmentations.items())
+        used = lines([f"{name!r}: {one!r}" for name, one in self.augmentations.items()])
         return (
             f"Policy(name={self.name!r}, num_magnitude_bins={self.num_magnitude_bins}, "
-            f"sub_policies=[\n\t{rows}], augmentations={{\n\t{used}}})"
+            f"sub_policies=[{rows}], augmentations={{{used}}})"
         )
 
 
