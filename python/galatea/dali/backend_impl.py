@@ -1,5 +1,7 @@
 """`nvidia.dali.backend_impl`: the tensors and types under the name of DALI's extension module."""
 
+import sys
+
 from . import types as types
 from .names import getter
 from .tensors import TensorCPU as TensorCPU
@@ -8,3 +10,4 @@ from .tensors import TensorListCPU as TensorListCPU
 from .tensors import TensorListGPU as TensorListGPU
 
 __getattr__ = getter("backend")
+sys.modules[f"{__name__}.types"] = types  # `from nvidia.dali.backend_impl.types import …`

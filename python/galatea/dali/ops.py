@@ -10,10 +10,14 @@ from galatea.trace import operators as _operators
 from galatea.trace.node import Node as _Node
 
 from . import fn as _fn
+from .data_node import DataNode as _DataNode  # noqa: F401  (programs compare with it)
 from .external_source import ExternalSource as ExternalSource
 from .names import document as _document
+from .python_function import DLPACK as _DLPACK
 from .python_function import DLTensorPythonFunction as DLTensorPythonFunction
 from .python_function import PythonFunction as PythonFunction
+
+_dlpack_from_array, _dlpack_to_array = _DLPACK.give, _DLPACK.take  # for functions on capsules
 
 
 class Operator:

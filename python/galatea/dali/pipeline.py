@@ -69,14 +69,16 @@ def _checked_outputs(value: Any, name: str, count: int | None = None) -> None:
             continue
         if name == "output_dtype":
             if type(one) is not types.DALIDataType:
-                raise TypeError(f"`output_dtype` is an element type of `types`, not {one!r}")
+                raise TypeError(
+                    f"`output_dtype` must be either None or an element type of `types`, not {one!r}"
+                )
             if one == types.DALIDataType.NO_TYPE:
-                raise ValueError("`output_dtype` cannot be NO_TYPE; None leaves it open")
+                raise ValueError("`output_dtype` cannot be types.NO_TYPE; None leaves it open")
         elif name == "output_ndim":
             if not isinstance(one, int):
                 raise TypeError(f"`output_ndim` is a number, not {one!r}")
             if one < 0:
-                raise ValueError(f"`output_ndim` is not negative; it is {one}")
+                raise ValueError(f"`output_ndim` must be non-negative; it is {one}")
         elif not isinstance(one, str):
             raise TypeError(f"`output_layout` is a text, not {one!r}")
 
@@ -363,7 +365,8 @@ class Pipeline(Running, Readers, Saving):
         for given, name in zip(self._outputs_given, ("output_dtype", "output_ndim")):
             if isinstance(given, (list, tuple)) and len(given) != len(outputs):
                 raise RuntimeError(
-                    f"`{name}` has {len(given)} entries, and the pipeline {len(outputs)} outputs"
+                    f"the lengths of `{name}` and of the pipeline's outputs do not match: "
+                    f"{len(given)} and {len(outputs)}"
                 )
         options = {"batch_size": self._max_batch_size, "num_threads": self._num_threads}
         if self._seed is not None and self._seed >= 0:

@@ -147,11 +147,13 @@ class Function:
             return ((0, given),)
         if not isinstance(given, tuple):
             self._fail(
-                f"{self._who()} gave a {type(given).__name__}; with num_outputs={count} it gives a "
+                f"{self._who()} gave a {type(given).__name__}; with num_outputs={count} it must be a "
                 "tuple"
             )
         if len(given) != count:
-            self._fail(f"{self._who()} gave {len(given)} outputs; num_outputs is {count}")
+            self._fail(
+                f"unexpected number of outputs of {self._who()}: got {len(given)}, expected {count}"
+            )
         return enumerate(given)
 
     def _list(self, given: Any, count: int, number: int) -> list[np.ndarray]:
@@ -239,7 +241,8 @@ def layouts_of(given: Any, count: int, shown: str) -> list[str]:
         )
     if len(given) > count:
         raise RuntimeError(
-            f"`output_layouts` of {shown} has {len(given)} entries; it has {count} outputs"
+            f"the length of `output_layouts` of {shown}, {len(given)}, is greater than its number of "
+            f"outputs, {count}"
         )
     return [*given, *[""] * (count - len(given))]
 
@@ -269,7 +272,8 @@ def record_call(inputs: tuple, make: Callable[[Any], Function], shown: str) -> A
     for place, value in enumerate(inputs):
         if isinstance(value, (list, tuple)) and any(isinstance(one, Node) for one in value):
             raise TypeError(
-                f"input {place} of {shown} is a list of data nodes; give them one by one"
+                f"input {place} of {shown} is a list of data nodes: functions of Python do not "
+                "support multiple input sets; give them one by one"
             )
         if not isinstance(value, Node):
             try:

@@ -69,9 +69,7 @@ class Running(State):
             raise ValueError("`prefetch_queue_depth` must be positive")
         if self._device_id is not None and self._device_id < 0:
             if self._device_id != types.CPU_ONLY_DEVICE_ID:
-                raise RuntimeError(
-                    f"there is no device_id {self._device_id}; None is the CPU alone"
-                )
+                raise RuntimeError(f"wrong device_id {self._device_id}: None is the CPU alone")
         self._define()
         state, saved = None, None
         arguments = self._arguments()
@@ -240,7 +238,9 @@ class Running(State):
             layout = wanted
         samples, layout = batch_of(data, self._max_batch_size or 1, layout)
         if wanted and layout and layout != wanted:
-            raise RuntimeError(f"the input {name!r} has the layout {wanted!r}, the data {layout!r}")
+            raise RuntimeError(
+                f'the input {name!r}: expected data with layout: "{wanted}" and got: "{layout}"'
+            )
         if wanted and not layout:
             layout = wanted
             check_layout(wanted, samples[0].ndim)
@@ -496,12 +496,15 @@ class Running(State):
         )
         for place, (output, dtype, ndim, layout) in enumerate(found):
             for what, wanted, has in (
-                ("element type", dtype, output.dtype),
+                ("data type", dtype, output.dtype),
                 ("number of dimensions", ndim, output.ndim()),
                 ("layout", layout, output.layout()),
             ):
                 if wanted is not None and wanted != has:
-                    raise RuntimeError(f"output {place} has the {what} {has}, and not {wanted}")
+                    raise RuntimeError(
+                        f"the {what} of output {place}, {has}, does not match that of the "
+                        f"pipeline's options, {wanted}"
+                    )
 
 
 class _Scope:

@@ -318,7 +318,7 @@ class TensorListCPU:
     def at(self, index: int) -> np.ndarray:
         """A sample as a numpy array, without a copy."""
         if not 0 <= index < len(self):
-            raise RuntimeError(f"there is no sample {index} in a list of {len(self)}")
+            raise RuntimeError(f"sample {index} is out of range: there are {len(self)}")
         return self._samples[index]
 
     def __getitem__(self, index: int) -> TensorCPU:
@@ -326,7 +326,7 @@ class TensorListCPU:
             raise TypeError(f"samples are counted by integers, not by {type(index).__name__}")
         place = int(index) + len(self) if index < 0 else int(index)
         if not 0 <= place < len(self):
-            raise IndexError(f"there is no sample {index} in a list of {len(self)}")
+            raise IndexError(f"sample {index} is out of range: there are {len(self)}")
         names = self._names()
         name = names[place] if names else ""
         return TensorCPU._of(self._samples[place], self._layout, name)

@@ -354,7 +354,7 @@ def Constant(value: Any, dtype=None, shape=None, layout=None, device=None, **kwa
             raise TypeError("a constant is a number, a flat list of numbers or an array")
         value = list(value)
     if isinstance(value, np.ndarray) and dtype is not None:
-        value, dtype = value.astype(to_numpy_type(dtype)), None
+        value = value.astype(to_numpy_type(dtype))
     return node_of(value, layout, device, dtype, shape)
 
 

@@ -365,3 +365,16 @@ def scalars_of_numpy(m, dtype):
         return tuple(outputs)
 
     return m.run(body)
+
+
+@each(*"int64 uint64 float32 int32 float16 uint8 bool".split())
+def constants_of_numpy_with_a_type(m, dtype):
+    """The type that was asked for stays, of numbers and of arrays."""
+    np = m.np
+    kind = m.types.to_dali_type(dtype)
+
+    def body():
+        values = [np.array(1), np.int64(1), np.array([1, 0]), np.array([[1.0]]), 1, [1, 0]]
+        return tuple(m.types.Constant(one, dtype=kind, device="cpu") for one in values)
+
+    return m.run(body)

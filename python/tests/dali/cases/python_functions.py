@@ -516,3 +516,13 @@ def goes_on_behind_an_error(m):
     )()
     pipe.run()
     return m.raises(pipe.run)
+
+
+@case
+def capsules_of_arrays(m):
+    """What functions on DLPack use, and what their nodes are."""
+    array = m.np.arange(20, dtype="float64").reshape(2, 10, 1)[:, 2:5, :]
+    back = m.ops._dlpack_to_array(m.ops._dlpack_from_array(array))
+    with m.Pipeline(1, 1, None):
+        node = m.ops.PythonFunction(function=lambda: m.np.zeros(1))()
+    return [back, isinstance(node, m.ops._DataNode)]
