@@ -11,6 +11,8 @@ import warnings
 import types as _python_types
 from typing import Any, Callable
 
+import numpy as _np
+
 from galatea.trace import operators as _operators
 from galatea.trace.node import Node as _Node
 
@@ -56,8 +58,10 @@ def _check_argument(operator: dict, name: str, value: Any) -> None:
 
 
 def _given(operator: dict, name: str, value: Any) -> Any:
-    """A value for tracing; numbers stand for members of enumerations."""
+    """A value for tracing; numbers stand for members of enumerations, arrays of one for numbers."""
     kind = operator["args"].get(name, {}).get("type")
+    if kind in ("bool", "int", "float") and isinstance(value, _np.ndarray) and value.size == 1:
+        value = value.item()
     if kind in _ENUMERATIONS and isinstance(value, int) and not isinstance(value, bool):
         value = _ENUMERATIONS[kind](value)
     return _types.text_of(value)
@@ -70,8 +74,6 @@ def _holds_node(value: Any) -> bool:
 
 
 def _input_of(value: Any, path: str, place: int) -> Any:
-    import numpy as np
-
     if isinstance(value, _Node):
         return value
     if isinstance(value, (list, tuple)) and _is_set(value):
@@ -81,9 +83,13 @@ def _input_of(value: Any, path: str, place: int) -> Any:
             f"input {place} of fn.{path} is a {type(value).__name__} that holds data nodes and other "
             "things; an input is one data node, or a list of them"
         )
+    if _types.is_torch(value):
+        value = _types.Constant(value, device="cpu")
+    if isinstance(value, _Node):
+        return value
     if isinstance(value, _types.ScalarConstant):
         return _types.node_of(value)
-    if isinstance(value, (*_CONSTANTS, np.ndarray, np.generic)):
+    if isinstance(value, (*_CONSTANTS, _np.ndarray, _np.generic)):
         return _types.narrowed(value)
     raise TypeError(
         f"input {place} of fn.{path} is a {type(value).__name__}; an input is a data node, or a "

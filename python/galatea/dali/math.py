@@ -4,11 +4,20 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as _np
+
 from galatea import math as _math
 from galatea.trace.node import Node as _Node
 
 from . import types as _types
 from .data_node import check_operand as _check_operand
+
+
+def _operand(value: Any) -> Any:
+    """An operand for tracing: arrays and constants with a type are nodes."""
+    if isinstance(value, _np.ndarray) or _types.is_torch(value):
+        value = _types.Constant(value)
+    return _types.node_of(value) if isinstance(value, _types.ScalarConstant) else value
 
 
 def _define(name: str, names: str) -> None:
@@ -21,11 +30,7 @@ def _define(name: str, names: str) -> None:
             _check_operand(one, place, f"math.{name}")
         if not any(isinstance(one, _Node) for one in operands):
             raise ValueError(f"math.{name} takes data nodes; at least one operand must be one")
-        given = [
-            _types.node_of(one) if isinstance(one, _types.ScalarConstant) else one
-            for one in operands
-        ]
-        return inner(*given)
+        return inner(*map(_operand, operands))
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = inner.__doc__

@@ -305,6 +305,11 @@ def _add_operators() -> None:
 _add_operators()
 
 
+def is_torch(value: Any) -> bool:
+    """Whether a value is a tensor of torch, which is not imported for it."""
+    return hasattr(value, "detach") and hasattr(value, "numpy")
+
+
 def narrowed(value: Any) -> Any:
     """A number of numpy as the constant that DALI makes of it, of at most 32 bits.
 
@@ -345,8 +350,10 @@ def Constant(value: Any, dtype=None, shape=None, layout=None, device=None, **kwa
             value = value.item()
         return ScalarConstant(value, dtype)
     array_types = (bool, int, float, list, tuple, np.ndarray, np.generic)
-    if hasattr(value, "detach") and hasattr(value, "numpy"):
+    if is_torch(value):
         value = value.detach().cpu().numpy()
+        if value.ndim and dtype is None:
+            dtype = to_dali_type(value.dtype)  # those of 64 bits stay
     if not isinstance(value, array_types):
         raise TypeError(f"a constant is a number, a list of numbers or an array, not {type(value)}")
     if isinstance(value, (list, tuple)):

@@ -378,3 +378,41 @@ def constants_of_numpy_with_a_type(m, dtype):
         return tuple(m.types.Constant(one, dtype=kind, device="cpu") for one in values)
 
     return m.run(body)
+
+
+@each(
+    min=lambda m, x, a: m.math.min(x, a),
+    max=lambda m, x, a: m.math.max(a, x),
+    clamp=lambda m, x, a: m.math.clamp(x, a, 9),
+    pow=lambda m, x, a: m.math.pow(x, a),
+    atan2=lambda m, x, a: m.math.atan2(a, x),
+)
+def functions_of_arrays(m, function):
+    """Arrays as operands of functions are constants, of numpy and of torch."""
+    found = []
+    arrays = [m.np.array([3, 1, 2], "uint8"), m.np.float32([3, 1, 2]), m.np.array(2, "uint8")]
+    for array in arrays:
+
+        def body():
+            return function(m, m.fn.constant(idata=[1, 2, 3], dtype=m.types.UINT8), array)
+
+        found.append(m.run(body))
+    return found
+
+
+@case
+def tensors_of_torch(m):
+    import torch
+
+    def body():
+        x = m.fn.constant(idata=[1, 2, 3], dtype=m.types.UINT8)
+        tensor = torch.tensor([5, 1, 7], dtype=torch.uint8)
+        return (
+            m.fn.cat(x, tensor),
+            x + tensor,
+            m.math.min(x, tensor),
+            m.types.Constant(torch.tensor([1, 2]), device="cpu"),
+            m.types.Constant(torch.tensor([1.5]), device="cpu"),
+        )
+
+    return m.run(body)

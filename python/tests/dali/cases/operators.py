@@ -366,3 +366,19 @@ def if_without_conditionals(m):
         return x
 
     return m.run(body)
+
+
+@each([1], [])
+def number_given_as_array(m, shape):
+    """An array of one element is a number."""
+    np = m.np
+
+    def body():
+        x = m.feed([m.image(4, 5)] * 2, layout="HWC")
+        return (
+            m.fn.crop(x, crop_w=np.full(shape, 3), crop_h=np.full(shape, 2.0)),
+            m.fn.flip(x, horizontal=np.full(shape, 1)),
+            m.fn.random.coin_flip(probability=np.full(shape, 1.0)),
+        )
+
+    return m.run(body)
