@@ -119,7 +119,7 @@ class Merging:
                     for i, elements in enumerate(zip(*values))
                 ]
                 return type(first)(*leaves) if hasattr(first, "_fields") else type(first)(leaves)
-            if isinstance(first, dict) and all(list(value) == list(first) for value in values):
+            if isinstance(first, dict) and all(value.keys() == first.keys() for value in values):
                 return {
                     key: self.value(_leaf(name, key), [value[key] for value in values])
                     for key in first

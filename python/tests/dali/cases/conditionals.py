@@ -169,6 +169,18 @@ def dictionaries_in_arms(m):
 
 
 @case
+def dictionaries_in_another_order(m):
+    def body(n, x):
+        if n > 0:
+            found = {"a": x, "b": x + 1}
+        else:
+            found = {"b": x - 1, "a": x * 2}
+        return found["a"], found["b"]
+
+    return fed(m, body, numbers(m, NUMBERS["mixed"]), lambda i: m.np.int32(i))
+
+
+@case
 def tuples_in_arms(m):
     np = m.np
 
