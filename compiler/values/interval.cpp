@@ -348,6 +348,13 @@ std::optional<Interval> Intervals::op_rule(const Expr& e, const std::vector<Inte
         return std::nullopt;
       if (!keeps_order(e->op, e->args[0].type(), e->type)) return std::nullopt;
       return Interval{apply({a.low}), apply({a.high})};
+    case ScalarOp::kSin:
+    case ScalarOp::kCos: {
+      // Of a finite number; its last bits may lie beyond 1.
+      guarded(a);
+      const double most = 1 + 1e-3;
+      return Interval{const_like(e, -most), const_like(e, most)};
+    }
     default:
       if (!is_order_keeping(e->op)) return std::nullopt;
       // The root of a negative number is not a number.
