@@ -25,6 +25,7 @@ OPERATORS = [
     ("hue", BOTH, "fn.hue(image, hue=20.0)"),
     ("hsv", BOTH, "fn.hsv(image, hue=20.0, saturation=1.3, value=0.9)"),
     ("color_twist", BOTH, "fn.color_twist(image, brightness=1.1, contrast=0.9, saturation=1.2, hue=10.0)"),
+    ("color_jitter", BOTH, "fn.galatea.color_jitter(image, brightness=0.4, contrast=0.4, saturation=0.4, hue=0.1)"),
     ("gray", BYTES, "fn.color_space_conversion(image, image_type=types.RGB, output_type=types.GRAY)"),
     ("ycbcr", BYTES, "fn.color_space_conversion(image, image_type=types.RGB, output_type=types.YCbCr)"),
     ("invert", BYTES, "types.Constant(255, dtype=types.UINT8) - image"),
@@ -108,7 +109,7 @@ OTHER_OUTPUT = {("resize half", "OpenCV"), ("resize half", "Albumentations"), ("
 #: A peer whose output differs by more on average, in levels of 255, does something else: it is named, but not held against us.
 SAME_LEVELS = 1.0
 #: Outputs of chance: nothing to compare.
-RANDOM = ("salt_and_pepper", "gaussian noise", "shot noise", "jitter")
+RANDOM = ("salt_and_pepper", "color_jitter", "gaussian noise", "shot noise", "jitter")
 PLANES = ("transpose CHW", "crop_mirror_normalize")
 DTYPES = {"u8": "UINT8", "f32": "FLOAT"}
 

@@ -6,9 +6,8 @@
 // / 2^16 in Pillow, 0.2989 R + 0.587 G + 0.114 B without their fraction in torchvision.
 #include "stdlib_ops/compat/colour.h"
 
-#include <array>
-
 #include "stdlib_ops/compat/checks.h"
+#include "stdlib_ops/compat/torch_colour.h"
 
 namespace galatea::ops {
 namespace {
@@ -89,9 +88,7 @@ class ColourSteps {
       return to_f32(shift_right(part(0, 19595) + part(1, 38470) + part(2, 7471) + i32(1 << 15), 16));
     }
     const auto wide = [&](int64_t c) { return to_f32(value(c)); };
-    const Expr sum =
-        kernel::fma(wide(2), f32(0.114), kernel::fma(wide(1), f32(0.587), wide(0) * f32(0.2989)));
-    const Expr mixed = whole_below(sum);
+    const Expr mixed = whole_below(torch_grey({wide(0), wide(1), wide(2)}));
     return three_ ? select(three_, mixed, wide(0)) : mixed;
   }
 
@@ -130,45 +127,29 @@ class ColourSteps {
              "hue");
     const Expr turn = to_f64(degrees) / f64(360);
     step("hue", [&](const Axes& at) {
-      std::array<Expr, 3> rgb;
+      Rgb rgb;
       for (size_t c = 0; c < 3; ++c) rgb[c] = picture_.channel(at, static_cast<int64_t>(c));
       return pil_ ? turned_bytes(at, rgb, turn) : turned_unit(at, rgb, turn);
     });
   }
 
-  struct Extremes {
-    Expr largest, smallest;
-  };
-  static Extremes extremes(const std::array<Expr, 3>& rgb) {
-    return {max(max(rgb[0], rgb[1]), rgb[2]), kernel::min(kernel::min(rgb[0], rgb[1]), rgb[2])};
-  }
-
-  /// The hue before it is brought into one turn, in sixths; parts are what each channel lacks.
-  static Expr sixths(const std::array<Expr, 3>& rgb, const Expr& largest, const std::array<Expr, 3>& lacks,
-                     DType type) {
-    const auto number = [&](double value) { return kernel::const_float(value, type); };
-    const auto wide = [&](const Expr& e) { return kernel::convert(e, type); };
-    const Expr red = wide(lacks[2]) - wide(lacks[1]);
-    const Expr green = number(2) + wide(lacks[0]) - wide(lacks[2]);
-    const Expr blue = number(4) + wide(lacks[1]) - wide(lacks[0]);
+  /// Pillow's hue before it is brought into one turn, in sixths; `lacks` is what each channel lacks to the largest, as
+  /// a share of the range.
+  static Expr sixths(const Rgb& rgb, const Expr& largest, const Rgb& lacks) {
+    const Expr red = to_f64(lacks[2]) - to_f64(lacks[1]);
+    const Expr green = f64(2) + to_f64(lacks[0]) - to_f64(lacks[2]);
+    const Expr blue = f64(4) + to_f64(lacks[1]) - to_f64(lacks[0]);
     return select(equal(rgb[0], largest), red, select(equal(rgb[1], largest), green, blue));
   }
 
-  /// Value, p, q or t for the channel, by the sixth of the circle.
-  static Expr by_sixth(const Axes& at, const Expr& sixth, const Expr& v, const Expr& p, const Expr& q,
-                       const Expr& t) {
-    return choose(at.back(), {choose(sixth, {v, q, p, p, t, v}), choose(sixth, {t, v, v, q, p, p}),
-                              choose(sixth, {p, p, t, v, v, q})});
-  }
-
   /// Pillow's HSV, of bytes: the hue has 255 steps a turn, and wraps at 256.
-  Expr turned_bytes(const Axes& at, const std::array<Expr, 3>& rgb, const Expr& turn) const {
+  Expr turned_bytes(const Axes& at, const Rgb& rgb, const Expr& turn) const {
     const auto [largest, smallest] = extremes(rgb);
     const Expr grey = equal(largest, smallest);
     const Expr range = select(grey, f32(1), to_f32(largest) - to_f32(smallest));
-    std::array<Expr, 3> lacks;
+    Rgb lacks;
     for (size_t c = 0; c < 3; ++c) lacks[c] = (to_f32(largest) - to_f32(rgb[c])) / range;
-    const Expr h = to_f32(sixths(rgb, largest, lacks, DType::kF64));
+    const Expr h = to_f32(sixths(rgb, largest, lacks));
     const Expr around = to_f32(kernel::binary(ScalarOp::kRem, to_f64(h) / f64(6) + f64(1), f64(1)));
     const Expr s = range / max(to_f32(largest), f32(1));
     const Expr added = to_i64(turn * f64(255));
@@ -184,31 +165,23 @@ class ColourSteps {
       return kernel::saturate(rounded, DType::kU8);
     };
     const Expr p = value(to_f64(fs)), q = value(to_f64(fs * f)), t = value(to_f64(fs) * (f64(1) - to_f64(f)));
-    const Expr own = choose(at.back(), {rgb[0], rgb[1], rgb[2]});
-    const Expr turned = by_sixth(at, select(sixth >= i64(6), i64(0), sixth), largest, p, q, t);
+    const Expr own = channel_of(at, rgb);
+    const Expr around6 = select(sixth >= i64(6), i64(0), sixth);
+    const Expr turned = channel_of(
+        at, {choose(around6, {largest, q, p, p, t, largest}), choose(around6, {t, largest, largest, q, p, p}),
+             choose(around6, {p, p, t, largest, largest, q})});
     return select(grey, own, select(equal(saturation, i64(0)), largest, turned));
   }
 
   /// torchvision's, in f32 from 0 to 1.
-  static Expr turned_unit(const Axes& at, const std::array<Expr, 3>& bytes, const Expr& turn) {
-    std::array<Expr, 3> rgb;
+  static Expr turned_unit(const Axes& at, const Rgb& bytes, const Expr& turn) {
+    Rgb rgb;
     for (size_t c = 0; c < 3; ++c) rgb[c] = to_f32(bytes[c]) * f32(1.0 / 255);
-    const auto [v, smallest] = extremes(rgb);
-    const Expr grey = equal(v, smallest), range = v - smallest;
-    const Expr s = range / select(grey, f32(1), v), divisor = select(grey, f32(1), range);
-    std::array<Expr, 3> lacks;
-    for (size_t c = 0; c < 3; ++c) lacks[c] = (v - rgb[c]) / divisor;
-    const Expr sixth_turns = sixths(rgb, v, lacks, DType::kF32);
-    const Expr h = kernel::binary(ScalarOp::kRem, sixth_turns * f32(1.0 / 6) + f32(1), f32(1));
-    const Expr sum = kernel::binary(ScalarOp::kRem, h + to_f32(turn), f32(1));
-    const Expr turned = select(sum < f32(0), sum + f32(1), sum);
-    const Expr h6 = turned * f32(6), whole = whole_below(h6), f = h6 - whole;
-    const Expr sxf = s * f, rest = f32(1) - s;
-    const auto unit = [](const Expr& e) { return clamp(e, f32(0), f32(1)); };
-    const Expr q = unit((f32(1) - sxf) * v), t = unit((sxf + rest) * v), p = unit(rest * v);
-    const Expr sixth = to_i64(whole);
-    const Expr value = by_sixth(at, select(sixth >= i64(6), i64(0), sixth), v, p, q, t);
-    return byte_below(value * f32(255 + 1.0 - 1e-3));
+    return byte_below(channel_of(at, torch_turned(rgb, to_f32(turn))) * f32(kTorchByteScale));
+  }
+
+  static Expr channel_of(const Axes& at, const Rgb& rgb) {
+    return choose(at.back(), {rgb[0], rgb[1], rgb[2]});
   }
 
   RecipeBuilder& b_;

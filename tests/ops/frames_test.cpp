@@ -127,6 +127,8 @@ const std::vector<Call>& calls() {
        }},
       {"galatea.random_perspective", "", [](OpRun& r, const std::string&) { r.arg("p", 1.0); }},
       {"galatea.elastic", "", [](OpRun& r, const std::string&) { r.arg("alpha", 20.0).arg("sigma", 1.0); }},
+      {"galatea.color_jitter", "",
+       [](OpRun& r, const std::string&) { r.arg("brightness", 0.5).arg("contrast", 0.5).arg("hue", 0.3); }},
       {"galatea.cutout", "", [](OpRun& r, const std::string&) { r.arg("size", 3.0); }},
       {"filter", "", [](OpRun& r, const std::string&) { r.fixed(window()); }},
       {"median_blur", "", [](OpRun& r, const std::string&) { r.arg("window_size", Integers{3, 1}); }},

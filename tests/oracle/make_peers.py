@@ -22,7 +22,7 @@ sys.path.insert(0, HERE)
 
 from recorder import Blobs, Feed, pipeline_text  # noqa: E402
 
-GROUPS = ["resize", "colour", "blur", "warp", "decode"]
+GROUPS = ["resize", "colour", "blur", "warp", "decode", "jitter"]
 
 
 def versions():

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <memory>
 
 #include "compiler/compile.h"
 #include "dsl/frontend.h"
@@ -38,60 +39,92 @@ DType dtype_of(const std::string& numpy) {
   return DType::kU8;
 }
 
-}  // namespace
+RecordedArray recorded(const runtime::Tensor& tensor) {
+  RecordedArray array;
+  array.dtype = std::string(numpy_name(tensor.dtype));
+  array.shape.assign(tensor.extents, tensor.extents + tensor.ndim);
+  array.bytes.resize(static_cast<size_t>(tensor.volume() * size_of(tensor.dtype)));
+  if (!array.bytes.empty()) std::memcpy(array.bytes.data(), tensor.data, array.bytes.size());
+  return array;
+}
 
-std::string run_case(const OracleCase& oracle_case) {
+std::expected<std::shared_ptr<runtime::Program>, std::string> compile_case(const OracleCase& oracle_case) {
   SourceMap sources;
   dsl::FrontendOptions options;
-  dsl::FrontendResult staged = dsl::stage_pipeline(oracle_case.name + ".dali-dsl", oracle_case.text, options,
-                                                   product().registry, sources);
+  const auto stage = [&] {
+    return dsl::stage_pipeline(oracle_case.name + ".dali-dsl", oracle_case.text, options, product().registry,
+                               sources);
+  };
+  dsl::FrontendResult staged = stage();
   if (staged.ok && !staged.late.empty()) {
     options.input_types = types_of_inputs(staged.late.front(), oracle_case);
-    staged = dsl::stage_pipeline(oracle_case.name + ".dali-dsl", oracle_case.text, options,
-                                 product().registry, sources);
+    staged = stage();
   }
-  if (!staged.ok) return oracle_case.refused ? "" : "staging: " + first_message(staged.diagnostics);
+  if (!staged.ok) return std::unexpected("staging: " + first_message(staged.diagnostics));
   CompileOptions compile_options;
   compile_options.registry = &product().registry;
   auto program = compile(*staged.graphs.at(0), sources, compile_options);
-  if (!program) return oracle_case.refused ? "" : "compiling: " + program.error().message();
-  runtime::SessionOptions session_options;
-  session_options.executor = runtime::ExecutorKind::kInline;
-  auto session = runtime::Session::create(*program, product().natives, session_options);
-  if (!session) return "session: " + session.error().message();
+  if (!program) return std::unexpected("compiling: " + program.error().message());
+  return *program;
+}
+
+std::expected<void, std::string> feed(runtime::Session& session, const OracleCase& oracle_case) {
   runtime::Allocator allocator;
   for (const auto& [name, samples] : oracle_case.inputs) {
     std::vector<runtime::Tensor> tensors;
     for (const RecordedArray& array : samples) {
       auto tensor = runtime::allocate_tensor(allocator, dtype_of(array.dtype), array.shape);
-      if (!tensor) return tensor.error().message();
+      if (!tensor) return std::unexpected(tensor.error().message());
       if (!array.bytes.empty()) std::memcpy(tensor->data, array.bytes.data(), array.bytes.size());
       tensors.push_back(*tensor);
     }
-    if (auto fed = (*session)->feed(name, tensors); !fed)
-      return oracle_case.refused ? "" : "feeding " + name + ": " + fed.error().message();
+    if (auto fed = session.feed(name, tensors); !fed)
+      return std::unexpected("feeding " + name + ": " + fed.error().message());
   }
-  if (auto status = (*session)->end_of_feed(); !status) return status.error().message();
-  auto batch = (*session)->next();
-  if (!batch) return oracle_case.refused ? "" : "running: " + first_message(batch.error().diagnostics);
-  if (oracle_case.refused) return "";  // we may accept more, where the meaning is plain
-  if (!*batch) return "no batch was delivered";
-  const runtime::Batch& got = ***batch;
-  if (got.outputs.size() != oracle_case.outputs.size()) return "number of outputs differs";
-  for (size_t k = 0; k < got.outputs.size(); ++k) {
-    if (got.outputs[k].spec.port.layout().str() != oracle_case.layouts[k])
-      return "layout of output " + std::to_string(k) + ": \"" + got.outputs[k].spec.port.layout().str() +
-             "\", recorded \"" + oracle_case.layouts[k] + "\"";
-    if (got.outputs[k].samples.size() != oracle_case.outputs[k].size()) return "number of samples differs";
-    for (size_t s = 0; s < got.outputs[k].samples.size(); ++s) {
-      const runtime::Tensor& tensor = got.outputs[k].samples[s];
-      RecordedArray array;
-      array.dtype = std::string(numpy_name(tensor.dtype));
-      array.shape.assign(tensor.extents, tensor.extents + tensor.ndim);
-      array.bytes.resize(static_cast<size_t>(tensor.volume() * size_of(tensor.dtype)));
-      if (!array.bytes.empty()) std::memcpy(array.bytes.data(), tensor.data, array.bytes.size());
-      if (auto difference = compare(oracle_case, k, s, array)) return *difference;
+  return {};
+}
+
+}  // namespace
+
+std::expected<CaseOutputs, std::string> outputs_of(const OracleCase& oracle_case, int batches) {
+  auto program = compile_case(oracle_case);
+  if (!program) return std::unexpected(program.error());
+  runtime::SessionOptions options;
+  options.executor = runtime::ExecutorKind::kInline;
+  auto session = runtime::Session::create(*program, product().natives, options);
+  if (!session) return std::unexpected("session: " + session.error().message());
+  CaseOutputs out;
+  for (int n = 0; n < batches; ++n) {
+    if (auto fed = feed(**session, oracle_case); !fed) return std::unexpected(fed.error());
+    if (n + 1 == batches)
+      if (auto status = (*session)->end_of_feed(); !status) return std::unexpected(status.error().message());
+    auto batch = (*session)->next();
+    if (!batch) return std::unexpected("running: " + first_message(batch.error().diagnostics));
+    if (!*batch) return std::unexpected("no batch was delivered");
+    const runtime::Batch& got = ***batch;
+    out.layouts.clear();
+    out.samples.resize(got.outputs.size());
+    for (size_t k = 0; k < got.outputs.size(); ++k) {
+      out.layouts.push_back(got.outputs[k].spec.port.layout().str());
+      for (const runtime::Tensor& tensor : got.outputs[k].samples) out.samples[k].push_back(recorded(tensor));
     }
+  }
+  return out;
+}
+
+std::string run_case(const OracleCase& oracle_case) {
+  const auto got = outputs_of(oracle_case);
+  // What DALI refuses we may accept, where the meaning is plain.
+  if (oracle_case.refused) return "";
+  if (!got) return got.error();
+  if (got->samples.size() != oracle_case.outputs.size()) return "number of outputs differs";
+  for (size_t k = 0; k < got->samples.size(); ++k) {
+    if (got->layouts[k] != oracle_case.layouts[k])
+      return "layout of output " + std::to_string(k) + ": \"" + got->layouts[k] + "\", recorded \"" +
+             oracle_case.layouts[k] + "\"";
+    if (got->samples[k].size() != oracle_case.outputs[k].size()) return "number of samples differs";
+    for (size_t s = 0; s < got->samples[k].size(); ++s)
+      if (auto difference = compare(oracle_case, k, s, got->samples[k][s])) return *difference;
   }
   return "";
 }

@@ -53,6 +53,7 @@ std::vector<std::string> PipelineGenerator::operators() {
           "flip",
           "full",
           "full_like",
+          "galatea.color_jitter",
           "galatea.cutmix",
           "galatea.cutout",
           "galatea.elastic",
@@ -226,7 +227,15 @@ PipelineGenerator::Call PipelineGenerator::arithmetic(const Image& image) {
 PipelineGenerator::Call PipelineGenerator::color(const Image& image) {
   if (image.channels != 3) return point(image);
   const std::string& x = image.name;
-  switch (below(6)) {
+  Image out = image;
+  switch (below(7)) {
+    case 6:
+      out.dtype = "UINT8";
+      return {Ordered{"fn.galatea.color_jitter(fn.cast({}, dtype=types.UINT8), brightness={}, contrast={}, "
+                      "saturation=[{}, {}], hue={})",
+                      x, scalar(0, 1), real(0, 1), real(0, 1), real(1, 2), scalar(0, 0.5)}
+                  .text,
+              out};
     case 0:
       return {Ordered{"fn.color_twist({}, hue={}, saturation={}, contrast={}, brightness={})", x,
                       scalar(-180, 180), scalar(0, 2), scalar(0, 2), scalar(0, 2)}
@@ -244,7 +253,6 @@ PipelineGenerator::Call PipelineGenerator::color(const Image& image) {
     default: {
       // Colour spaces are for bytes.
       const bool grey = chance(50);
-      Image out = image;
       out.dtype = "UINT8";
       out.known = true;
       out.channels = grey ? 1 : 3;

@@ -38,6 +38,7 @@ of_transform("brightness", lambda work: A.ColorJitter(exactly(1.3), exactly(1), 
 of_transform("saturation", lambda work: A.ColorJitter(exactly(1), exactly(1), exactly(1.4), exactly(0), p=1))
 of_transform("hue", lambda work: A.ColorJitter(exactly(1), exactly(1), exactly(1), exactly(20 / 360), p=1))
 of_transform("color_twist", lambda work: A.ColorJitter(exactly(1.1), exactly(0.9), exactly(1.2), exactly(10 / 360), p=1))
+of_transform("color_jitter", lambda work: A.ColorJitter((0.6, 1.4), (0.6, 1.4), (0.6, 1.4), (-0.1, 0.1), p=1))
 of_transform("invert", lambda work: A.InvertImg(p=1))
 of_transform("solarize", lambda work: A.Solarize(threshold_range=exactly(128 / 255), p=1), only="u8")
 of_transform("posterize", lambda work: A.Posterize(num_bits=4, p=1), only="u8")

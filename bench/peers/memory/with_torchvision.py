@@ -5,7 +5,7 @@ import serve
 import torch
 import torchvision
 from color_maths import MEAN, STD
-from torchvision.transforms.v2 import InterpolationMode
+from torchvision.transforms.v2 import ColorJitter, InterpolationMode
 from torchvision.transforms.v2 import functional as F
 
 VERSIONS = {"torchvision": torchvision.__version__, "torch": torch.__version__}
@@ -53,6 +53,10 @@ def measure(work):
     # Where ours are rows of pixels, so are these to be compared.
     is_picture = first.ndim == 4 and not work.planes
     return result, np.ascontiguousarray(first.transpose(0, 2, 3, 1)) if is_picture else first
+
+
+JITTER = ColorJitter(0.4, 0.4, 0.4, 0.1)
+of_picture("color_jitter")(lambda picture, p: JITTER(picture))
 
 
 def colors(picture, p):
