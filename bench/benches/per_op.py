@@ -94,7 +94,7 @@ NOT_MEASURED = {
     "cat": "copies", "stack": "copies", "reshape": "moves nothing", "constant": "no image", "one_hot": "no image", "shapes": "no image",
     "peek_image_shape": "no image", "external_source": "no image",
     "reductions.min": "max", "reductions.sum": "mean", "reductions.mean_square": "mean", "reductions.rms": "mean", "reductions.variance": "mean",
-    "reductions.std_dev": "mean", "permute_batch": "moves nothing", "batch_permutation": "no image", "galatea.mixup": "a blend", "galatea.cutmix": "copies", "multi_paste": "copies", "jpeg_compression_distortion": "a library's",
+    "reductions.std_dev": "mean", "permute_batch": "moves nothing", "batch_permutation": "no image", "galatea.mixup": "a blend", "galatea.cutmix": "copies", "galatea.mosaic": "copies", "multi_paste": "copies", "jpeg_compression_distortion": "a library's",
     "per_frame": "no image",
     "fast_resize_crop_mirror": "resize_crop_mirror", "copy": "moves nothing", "get_property": "reads no elements", "expand_dims": "moves nothing", "squeeze": "moves nothing",
     "element_extract": "moves nothing", "reinterpret": "moves nothing", "sequence_rearrange": "copies", "coord_flip": "no image",

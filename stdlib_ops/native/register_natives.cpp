@@ -11,6 +11,7 @@
 #include "stdlib_ops/native/image_functions.h"
 #include "stdlib_ops/native/jpeg_distort.h"
 #include "stdlib_ops/native/mask_pixel.h"
+#include "stdlib_ops/native/mosaic_boxes.h"
 #include "stdlib_ops/native/nvjpeg_alternative.h"
 #include "stdlib_ops/native/sample_name.h"
 #include "stdlib_ops/native/select_masks.h"
@@ -25,6 +26,7 @@ void register_natives(runtime::NativeTable& table) {
   for (runtime::NativeFunction& function : bbox_crop_functions()) table.add(std::move(function));
   for (runtime::NativeFunction& function : bbox_rotate_functions()) table.add(std::move(function));
   for (runtime::NativeFunction& function : select_masks_functions()) table.add(std::move(function));
+  for (runtime::NativeFunction& function : mosaic_box_functions()) table.add(std::move(function));
   table.add(mask_pixel_function());
   table.add(jpeg_distort_function());
   table.add(nvjpeg_factory());

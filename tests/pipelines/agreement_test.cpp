@@ -149,6 +149,8 @@ TEST(PipelineGenerator, KnowsEveryOperatorOnImages) {
                                           "normalize.squares",
                                           "mixup.blend",
                                           "cutmix.paste",
+                                          "mosaic.partners",
+                                          "mosaic.tiles",
                                           "composed_resize",
                                           "composed_warp",
                                           "constant",

@@ -46,6 +46,11 @@ const char* const kBodies[] = {
     "    small = fn.resize(image, size=[6, 7])\n"
     "    mixed, label = fn.galatea.mixup(small, fn.reductions.max(image), num_classes=256, alpha=0.5)\n"
     "    return mixed, label, *fn.galatea.cutmix(small, fn.reductions.mean(small, axes=[0, 1]))\n",
+    "    boxes = fn.random.uniform(range=[0.0, 0.5], shape=[3, 4])\n"
+    "    labels = fn.random.uniform(range=[0, 9], dtype=types.INT32, shape=[3, 2])\n"
+    "    picture, boxes, labels = fn.galatea.mosaic(image, boxes, labels, size=[50, 60], fill_value=[1, 2, 3], "
+    "bbox_layout='xyWH', min_visible=0.5)\n"
+    "    return fn.flip(picture), boxes, labels, fn.galatea.mosaic(image, size=20)\n",
     "    return fn.normalize(image, batch=True, axis_names='HW', scale=20.0, shift=50.0, "
     "dtype=types.UINT8)\n",
     "    blurred = fn.gaussian_blur(image, sigma=1.5)\n"

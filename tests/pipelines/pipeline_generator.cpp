@@ -58,6 +58,7 @@ std::vector<std::string> PipelineGenerator::operators() {
           "galatea.cutout",
           "galatea.elastic",
           "galatea.mixup",
+          "galatea.mosaic",
           "galatea.random_perspective",
           "gaussian_blur",
           "grid_mask",
@@ -402,7 +403,7 @@ PipelineGenerator::Call PipelineGenerator::sample(const Image& image) {
 PipelineGenerator::Call PipelineGenerator::neighbours(const Image& image) {
   const std::string& x = image.name;
   Image out = image;
-  switch (below(image.fixed_size ? 8 : 5)) {
+  switch (below(image.fixed_size ? 9 : 6)) {
     case 0:
       return {Ordered{"fn.median_blur({}, window_size=[{}, {}])", x, pick<std::string>({"1", "3"}),
                       pick<std::string>({"3", "5"})}
@@ -423,10 +424,13 @@ PipelineGenerator::Call PipelineGenerator::neighbours(const Image& image) {
       out.dtype = "UINT8";
       return {Ordered{"fn.jitter(fn.cast({}, dtype=types.UINT8), nDegree={})", x, whole(1, 6)}.text, out};
     case 5:
-      return {Ordered{"fn.galatea.mixup({}, alpha={})", x, scalar(0.1, 4)}.text, image};
+      out.fixed_size = true;
+      return {Ordered{"fn.galatea.mosaic({}, size={}, fill_value={})", x, extents(), real(0, 255)}.text, out};
     case 6:
-      return {Ordered{"fn.galatea.cutmix({}, alpha={})", x, scalar(0.1, 4)}.text, image};
+      return {Ordered{"fn.galatea.mixup({}, alpha={})", x, scalar(0.1, 4)}.text, image};
     case 7:
+      return {Ordered{"fn.galatea.cutmix({}, alpha={})", x, scalar(0.1, 4)}.text, image};
+    case 8:
       return {
           Ordered{
               "fn.multi_paste({}, fn.flip({}), out_anchors_rel=[0.0, 0.0, 0.5, 0.25], shapes_rel=[1.0, 1.0, {}, {}])",
