@@ -103,7 +103,20 @@ bool HoldsThroughout::look(const Expr& e) {
   return holds;
 }
 
-Intervals::Intervals(const op::Lowering& lowering) : lowering_(lowering), is_tame_(is_tame_node) {}
+namespace {
+
+/// Whether the text tells the extents of all inputs, but perhaps how many channels there are.
+bool are_inputs_known(const op::Lowering& lowering) {
+  return std::ranges::all_of(lowering.inputs, [](const kernel::KernelInput& input) {
+    return std::ranges::count_if(input.extents,
+                                 [](const Expr& extent) { return !kernel::is_const(extent); }) <= 1;
+  });
+}
+
+}  // namespace
+
+Intervals::Intervals(const op::Lowering& lowering)
+    : lowering_(lowering), is_tame_(is_tame_node), knows_extents_(are_inputs_known(lowering)) {}
 
 Interval hull(const Interval& a, const Interval& b) {
   return {kernel::min(a.low, b.low), kernel::max(a.high, b.high)};
@@ -341,10 +354,10 @@ std::optional<Interval> Intervals::op_rule(const Expr& e, const std::vector<Inte
     case ScalarOp::kConvert:
     case ScalarOp::kSaturate:
       if (narrows_places(e)) return narrowed(a, e->type);
-      // A map of numbers only, over extents of the text: whether its window is the whole would follow from
-      // values.
+      // A map of numbers only, from extents of the text to extents of the text: whether its window is the whole
+      // would follow from values.
       if (e->type == DType::kI32 && is_float(e->args[0].type()) && kernel::is_const(a.low) &&
-          kernel::is_const(a.high))
+          kernel::is_const(a.high) && knows_extents_)
         return std::nullopt;
       if (!keeps_order(e->op, e->args[0].type(), e->type)) return std::nullopt;
       return Interval{apply({a.low}), apply({a.high})};

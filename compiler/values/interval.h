@@ -89,6 +89,7 @@ class Intervals {
 
   const op::Lowering& lowering_;
   HoldsThroughout is_tame_;
+  bool knows_extents_;  ///< of all inputs, but for channels
   Expr condition_;
   std::unordered_multimap<uint64_t, Expr> guarded_;  ///< what the condition speaks of already, by hash
   int depth_ = 0;

@@ -162,6 +162,14 @@ TEST(Region, APartOfAPerspective) {
       2);
 }
 
+/// Numbers of the text say which part is seen, of images that differ.
+TEST(Region, APartThatTheTextTells) {
+  for (const char* warp :
+       {"experimental.warp_perspective(%image) {matrix=[0.9, 0.1, 5.0, -0.1, 0.8, 9.0, 0.001, 0.002, 1.0], ",
+        "warp_affine(%image) {matrix=[0.9, 0.1, -3.0, 0.1, 0.8, 4.0], fill_value=[7.0], "})
+    expect_equal_to_full_decode(std::string("  %out = ") + warp + "size=[14.0, 17.0]}\n  return %out\n");
+}
+
 TEST(Region, APartOfAPaste) {
   expect_equal_to_full_decode(R"(  %x = random.uniform() {range=[0.0, 1.0]} key=0x92
   %large = paste(%image) {ratio=1.5, fill_value=[1, 2, 3], paste_x=%x}
