@@ -165,7 +165,7 @@ class Arguments(unittest.TestCase):
 
     def test_the_benchmarks_are_those_of_the_folder(self):
         known = run.benches()
-        self.assertLessEqual({"color-chain", "geometry-chain", "imagenet-train", "imagenet-val", "per-op", "seed-conditional", "small-batch",
+        self.assertLessEqual({"color-chain", "detection", "geometry-chain", "imagenet-train", "imagenet-val", "per-op", "seed-conditional", "small-batch",
                               "start-up", "train-color-rotate"}, set(known))
         args = run.arguments(known, ["per-op", "--threads", "1,2", "--only", "hue,flip"])
         self.assertEqual((args.names, args.threads, args.only, args.rounds), (["per-op"], [1, 2], ["hue", "flip"], 5))

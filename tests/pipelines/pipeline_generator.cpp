@@ -231,10 +231,11 @@ PipelineGenerator::Call PipelineGenerator::color(const Image& image) {
   Image out = image;
   switch (below(7)) {
     case 6:
-      out.dtype = "UINT8";
-      return {Ordered{"fn.galatea.color_jitter(fn.cast({}, dtype=types.UINT8), brightness={}, contrast={}, "
+      out.dtype = pick<std::string>({"UINT8", "FLOAT"});
+      return {Ordered{"fn.galatea.color_jitter(fn.cast({}, dtype=types.UINT8){}, brightness={}, contrast={}, "
                       "saturation=[{}, {}], hue={})",
-                      x, scalar(0, 1), real(0, 1), real(0, 1), real(1, 2), scalar(0, 0.5)}
+                      x, out.dtype == "FLOAT" ? " / 255.0" : "", scalar(0, 1), real(0, 1), real(0, 1),
+                      real(1, 2), scalar(0, 0.5)}
                   .text,
               out};
     case 0:

@@ -8,6 +8,8 @@ import albumentations as A
 import by_opencv
 import cv2
 import measure
+import numpy as np
+import torch
 import torch_loading
 from albumentations.pytorch import ToTensorV2
 
@@ -26,6 +28,10 @@ def rotate(limit):
     return A.Rotate(limit=limit, interpolation=LINEAR, border_mode=cv2.BORDER_CONSTANT, p=1)
 
 
+def random_colours():
+    return A.ColorJitter(measure.TWIST, measure.TWIST, measure.TWIST, (-measure.MAX_HUE / 360, measure.MAX_HUE / 360), p=1)
+
+
 def edges(image, **_):
     return by_opencv.draw_edges(image)
 
@@ -37,29 +43,44 @@ def saturate(image, **_):
 TRAIN = {
     "imagenet-train": lambda: [random_crop(), A.HorizontalFlip()],
     "imagenet-val": lambda: [A.SmallestMaxSize(measure.SHORTER, interpolation=LINEAR), A.CenterCrop(measure.SIZE, measure.SIZE)],
-    "train-color-rotate": lambda: [
-        random_crop(), rotate((-measure.MAX_ANGLE, measure.MAX_ANGLE)),
-        A.ColorJitter(measure.TWIST, measure.TWIST, measure.TWIST, (-measure.MAX_HUE / 360, measure.MAX_HUE / 360), p=1), A.HorizontalFlip()],
+    "train-color-rotate": lambda: [random_crop(), rotate((-measure.MAX_ANGLE, measure.MAX_ANGLE)), random_colours(), A.HorizontalFlip()],
     "seed-conditional": lambda: [random_crop(), A.OneOf([A.Lambda(image=saturate, p=1), A.Lambda(image=edges, p=1)], p=1), A.HorizontalFlip()],
 }
 
 
+def only(value):
+    return (value, value)
+
+
+def fixed_colours(p):
+    return A.ColorJitter(only(p["brightness"]), only(p["contrast"]), only(p["saturation"]), only(p["hue"] / 360), p=1)
+
+
 def fixed_middle(bench, label, p):
     if bench == "train-color-rotate":
-        def only(value):
-            return (value, value)
-
-        return [rotate(only(p["angle"])), A.ColorJitter(only(p["brightness"]), only(p["contrast"]), only(p["saturation"]), only(p["hue"] / 360), p=1)]
+        return [rotate(only(p["angle"])), fixed_colours(p)]
+    if bench == "detection":
+        return [fixed_colours(p)]
     if bench == "seed-conditional":
         return [A.Lambda(image=saturate if label % 2 == 0 else edges, p=1)]
     return []
+
+
+def size_of(bench):
+    return (measure.DETECTION_SIZE, measure.DETECTION_SIZE) if bench == "detection" else (measure.SIZE, measure.SIZE)
+
+
+def train_detection():
+    """The crop is its own: one that keeps the boxes."""
+    return A.Compose([A.RandomSizedBBoxSafeCrop(*size_of("detection"), erosion_rate=0.3, interpolation=LINEAR, p=1), random_colours(),
+                      A.HorizontalFlip(), *finish()], bbox_params=A.BboxParams("albumentations", label_fields=["classes"]))
 
 
 def fixed(bench, image, label, p):
     if bench == "imagenet-val":
         return A.Compose(TRAIN[bench]() + finish())(image=image)["image"]
     window = [A.Crop(p["left"], p["top"], p["left"] + p["width"], p["top"] + p["height"]),
-              A.Resize(measure.SIZE, measure.SIZE, interpolation=LINEAR)]
+              A.Resize(*size_of(bench), interpolation=LINEAR)]
     return A.Compose(window + fixed_middle(bench, label, p) + finish())(image=image)["image"]
 
 
@@ -68,9 +89,19 @@ def main():
     if args.fixed:
         measure.compare(args, [fixed(args.bench, by_opencv.load(path), label, args.parameters) for path, label in measure.fixed_files(args)])
         return
+    versions = {"albumentations": A.__version__, "opencv": cv2.__version__}
+    if args.bench == "detection":
+        transform = train_detection()
+
+        def make(image, label):
+            boxes = np.array(measure.boxes_of(label), dtype=np.float32)
+            made = transform(image=image, bboxes=boxes, classes=np.arange(len(boxes)))
+            return made["image"], torch.from_numpy(made["bboxes"]), torch.as_tensor(made["classes"])
+
+        torch_loading.measure_boxes(make, by_opencv.load, args, versions)
+        return
     transform = A.Compose(TRAIN[args.bench]() + finish())
-    torch_loading.measure_folder(lambda image: transform(image=image)["image"], by_opencv.load, args,
-                                 {"albumentations": A.__version__, "opencv": cv2.__version__})
+    torch_loading.measure_folder(lambda image: transform(image=image)["image"], by_opencv.load, args, versions)
 
 
 main()

@@ -1,6 +1,7 @@
 """NVIDIA DALI on the CPU: the same operators as in bench/benches/*.dali-dsl. --form pytorch: by its iterator for PyTorch."""
 
 import measure
+import numpy as np
 import nvidia.dali as dali
 from nvidia.dali import fn, pipeline_def, types
 from nvidia.dali.auto_aug.auto_augment import auto_augment
@@ -20,8 +21,8 @@ def fixed_window(encoded, p):
     return fn.decoders.image_slice(encoded, start=[p["top"], p["left"]], shape=[p["height"], p["width"]], axis_names="HW", output_type=types.RGB)
 
 
-def resize(image):
-    return fn.resize(image, size=[measure.SIZE, measure.SIZE], interp_type=types.INTERP_LINEAR, antialias=True)
+def resize(image, size=measure.SIZE):
+    return fn.resize(image, size=[size, size], interp_type=types.INTERP_LINEAR, antialias=True)
 
 
 def color_rotate(image, angle, **twist):
@@ -46,6 +47,17 @@ def random_twist():
 def train_color_rotate(encoded):
     image = color_rotate(resize(random_window(encoded)), fn.random.uniform(range=[-measure.MAX_ANGLE, measure.MAX_ANGLE]), **random_twist())
     return normalize(image, fn.random.coin_flip())
+
+
+def train_detection(encoded, label):
+    count = 1 + label[0] % len(measure.BOXES)
+    boxes = types.Constant(np.array(measure.BOXES, dtype=np.float32), device="cpu")[:count]
+    classes = types.Constant(np.arange(len(measure.BOXES), dtype=np.int32), device="cpu")[:count]
+    anchor, shape, boxes, classes = fn.random_bbox_crop(boxes, classes, thresholds=[0.0, 0.1, 0.3, 0.5, 0.7, 0.9], scaling=[0.3, 1.0],
+                                                        aspect_ratio=[0.5, 2.0], bbox_layout="xyXY", total_num_attempts=50)
+    image = resize(fn.decoders.image_slice(encoded, anchor, shape, output_type=types.RGB), measure.DETECTION_SIZE)
+    mirror = fn.random.coin_flip()
+    return normalize(fn.color_twist(image, **random_twist()), mirror), fn.bb_flip(boxes, ltrb=True, horizontal=mirror), classes
 
 
 def train_conditional(encoded):
@@ -91,12 +103,17 @@ FIXED = {
     "train-color-rotate": lambda encoded, label, p: normalize(color_rotate(
         resize(fixed_window(encoded, p)), **{name: p[name] for name in ("angle", "brightness", "contrast", "saturation", "hue")})),
     "seed-conditional": fixed_conditional,
+    "detection": lambda encoded, label, p: normalize(fn.color_twist(
+        resize(fixed_window(encoded, p), measure.DETECTION_SIZE),
+        **{name: p[name] for name in ("brightness", "contrast", "saturation", "hue")})),
 }
 
 
 @pipeline_def(enable_conditionals=True)
 def train(bench, photos):
     encoded, label = fn.readers.file(file_root=photos, random_shuffle=bench != "imagenet-val", name="Reader")
+    if bench == "detection":
+        return train_detection(encoded, label)
     return TRAIN[bench](encoded), label
 
 
@@ -130,7 +147,7 @@ def main():
     def run_epoch():
         samples = 0
         for _ in range(batches):
-            images, _ = pipeline.run()
+            images, *_ = pipeline.run()
             samples += images.as_tensor().shape()[0]
         return samples
 
