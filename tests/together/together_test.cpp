@@ -198,6 +198,7 @@ TEST(Together, StepsFollowEachOther) {
       "t = fn.brightness(fn.flip(t, horizontal=fn.random.coin_flip()), brightness=1.3)\n"
       "t = fn.cast_like(255 - t * 0.5 + fn.reductions.mean(t), t)\n"
       "t = softer(t)\n"
+      "t = fn.galatea.color_jitter(t, brightness=0.2)\n"
       "if fn.random.coin_flip(dtype=types.BOOL):\n"
       "    t = fn.rotate(t, angle=25.0, keep_size=True, fill_value=0)\n"
       "    t = fn.crop(t, crop=[50, 70])\n"
