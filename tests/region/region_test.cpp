@@ -160,10 +160,14 @@ TEST(Region, APartOfAPerspective) {
   return %out
 )",
       2);
-}
-
-/// Numbers of the text say which part is seen, of images that differ.
-TEST(Region, APartThatTheTextTells) {
+  // Through drawn corners.
+  expect_equal_to_full_decode(
+      R"(  %large = galatea.random_perspective(%image) {p=1.0, distortion_scale=0.25} key=0x93
+  %out = crop(%large) {crop=[12.0, 14.0]}
+  return %out
+)",
+      2);
+  // Numbers of the text say which part is seen, of images that differ.
   for (const char* warp :
        {"experimental.warp_perspective(%image) {matrix=[0.9, 0.1, 5.0, -0.1, 0.8, 9.0, 0.001, 0.002, 1.0], ",
         "warp_affine(%image) {matrix=[0.9, 0.1, -3.0, 0.1, 0.8, 4.0], fill_value=[7.0], "})
@@ -179,18 +183,8 @@ TEST(Region, APartOfAPaste) {
                               2);
 }
 
-/// Through drawn corners, as through a matrix.
-TEST(Region, APartOfARandomPerspective) {
-  expect_equal_to_full_decode(
-      R"(  %large = galatea.random_perspective(%image) {p=1.0, distortion_scale=0.25} key=0x93
-  %out = crop(%large) {crop=[12.0, 14.0]}
-  return %out
-)",
-      2);
-}
-
-/// Each region reads its own part of its image.
-TEST(Region, PartsOfAMultiPaste) {
+TEST(Region, PartsThatAreLookedUp) {
+  // Each region of a paste reads its own part of its image.
   expect_equal_to_full_decode(
       R"(  %out = multi_paste(%image) {output_size=[30, 30], in_anchors=[3, 5], shapes=[11, 9], out_anchors=[2, 4]}
   return %out
@@ -199,20 +193,14 @@ TEST(Region, PartsOfAMultiPaste) {
   %out = multi_paste(%image, %mirrored) {output_size=[30, 60], in_anchors_rel=[0.1, 0.2, 0.3, 0.1], shapes_rel=[0.4, 0.3, 0.25, 0.5], out_anchors=[2, 4, 5, 20]}
   return %out
 )");
-}
-
-/// A wave is as high as it is, whatever it is of.
-TEST(Region, APartOfWater) {
+  // A wave is as high as it is, whatever it is of.
   expect_equal_to_full_decode(
       R"(  %large = water(%image) {ampl_x=3.0, ampl_y=2.5, interp_type=1, fill_value=7.0}
   %out = crop(%large) {crop=[12.0, 14.0]}
   return %out
 )",
       2);
-}
-
-/// The maps are made for the window that is read, as the image that is looked up is; where they look, only they know.
-TEST(Region, PlacesThatAreRead) {
+  // The maps are made for the window that is read; where they look, only they know.
   expect_equal_to_full_decode(R"(  %places = random.uniform() {range=[0.0, 30.0], shape=[16, 16]} key=0x95
   %large = experimental.remap(%image, %places, %places)
   %out = crop(%large) {crop=[8.0, 8.0]}
