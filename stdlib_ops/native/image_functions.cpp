@@ -52,6 +52,12 @@ Status peek(runtime::NativeContext& context) {
   return {};
 }
 
+Status tell_orientation(runtime::NativeContext& context) {
+  GALATEA_ASSIGN(const ImageHeader header, read_header(encoded(context.inputs[0])));
+  context.scalar_results[0] = cell_from_int(DType::kI64, header.orientation);
+  return {};
+}
+
 /// The window, perhaps after the scale.
 Window read_window(std::span<const Cell> scalars, DecodeOptions& options) {
   const size_t first = scalars.size() - 4;
@@ -130,6 +136,11 @@ std::vector<Port> encoded_ports() {
 runtime::NativeFunction image_peek_function() {
   return {
       .name = kImagePeek, .category = "decode", .prepare = prepare, .call = peek, .inputs = encoded_ports()};
+}
+
+runtime::NativeFunction image_orientation_function() {
+  return {
+      .name = kImageOrientation, .category = "decode", .call = tell_orientation, .inputs = encoded_ports()};
 }
 
 runtime::NativeFunction image_decode_function(std::string name) {

@@ -3,6 +3,7 @@
 // image.peek: input 0 = bytes (u8, 1-D); results: height, width, channels (i64) of the decoded tensor.
 // Configuration: adjust_orientation, output_type. image.decode, image.decode_window: input 0 = bytes, scalars
 // y0, x0, y1, x1 (i64, oriented coordinates, inside the image); output u8 (or `dtype`) [y1-y0, x1-x0, C].
+// image.orientation: input 0 = bytes; result: the EXIF orientation that the file states, 1 where it states none.
 #pragma once
 
 #include "runtime/native.h"
@@ -11,12 +12,14 @@
 namespace galatea::native {
 
 inline constexpr const char* kImagePeek = "image.peek";
+inline constexpr const char* kImageOrientation = "image.orientation";
 inline constexpr const char* kImageDecode = "image.decode";
 inline constexpr const char* kImageDecodeWindow = "image.decode_window";
 /// What decodes JPEGs in their place on a GPU.
 inline constexpr const char* kNvjpeg = "nvJPEG";
 
 runtime::NativeFunction image_peek_function();
+runtime::NativeFunction image_orientation_function();
 /// The same function under each of its names.
 runtime::NativeFunction image_decode_function(std::string name);
 /// What a call of it is to do.

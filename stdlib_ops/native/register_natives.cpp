@@ -12,7 +12,10 @@
 #include "stdlib_ops/native/jpeg_distort.h"
 #include "stdlib_ops/native/mask_pixel.h"
 #include "stdlib_ops/native/mosaic_boxes.h"
+#include "stdlib_ops/native/nms.h"
+#include "stdlib_ops/native/number_range.h"
 #include "stdlib_ops/native/nvjpeg_alternative.h"
+#include "stdlib_ops/native/roi_align.h"
 #include "stdlib_ops/native/sample_name.h"
 #include "stdlib_ops/native/select_masks.h"
 
@@ -22,12 +25,16 @@ void register_natives(runtime::NativeTable& table) {
   table.add(image_peek_function());
   table.add(image_decode_function(kImageDecode));
   table.add(image_decode_function(kImageDecodeWindow));
+  table.add(image_orientation_function());
   table.add(sample_name_function());
   for (runtime::NativeFunction& function : bbox_crop_functions()) table.add(std::move(function));
   for (runtime::NativeFunction& function : bbox_rotate_functions()) table.add(std::move(function));
   for (runtime::NativeFunction& function : select_masks_functions()) table.add(std::move(function));
   for (runtime::NativeFunction& function : mosaic_box_functions()) table.add(std::move(function));
   table.add(mask_pixel_function());
+  table.add(nms_function());
+  table.add(number_range_function());
+  for (runtime::NativeFunction& function : roi_align_functions()) table.add(std::move(function));
   table.add(jpeg_distort_function());
   table.add(nvjpeg_factory());
   table.add(file_source_factory());

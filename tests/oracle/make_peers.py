@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Records what Pillow, torchvision and OpenCV make of images, for the presets of docs/compat.md.
+"""Records what Pillow, torchvision and OpenCV make of images, for the presets of docs/compat.md and for what
+DALI does not have (`detection`).
 
 Out: peers/<group>.json and peers/<group>.bin beside this file, all groups or those named on the command line.
-Each case is a pipeline text with `compat=`, its inputs, and what the library made of the same inputs.
+Each case is a pipeline text, of a preset with `compat=`, its inputs, and what the library made of the same inputs.
 
     python3 -m venv venv
     venv/bin/pip install nvidia-dali-cuda130 numpy pillow torch torchvision opencv-python-headless
@@ -22,7 +23,7 @@ sys.path.insert(0, HERE)
 
 from recorder import Blobs, Feed, pipeline_text  # noqa: E402
 
-GROUPS = ["resize", "colour", "blur", "warp", "decode", "jitter"]
+GROUPS = ["resize", "colour", "blur", "warp", "decode", "jitter", "detection"]
 
 
 def versions():
@@ -45,17 +46,20 @@ class PeerGroup:
 
     def case(self, name, body, samples, peer, layout="HWC", tolerance=0, why="", mean_tolerance=None):
         """`peer` maps one sample to the library's output for it; `body` is the pipeline's expression of `x`."""
+        self.record(name, body, {"x": Feed(samples, layout)}, peer, "HWC", tolerance, why, mean_tolerance)
+
+    def record(self, name, body, feeds, peer, layout="", tolerance=0, why="", mean_tolerance=None):
+        """The same of several inputs, which `peer` takes in order, and of an output of any layout."""
         assert name not in {case["name"] for case in self.cases}, name
         assert bool(tolerance) == bool(why), name
-        feed = Feed(samples, layout)
-        outputs = [np.asarray(peer(sample)) for sample in feed.samples]
-        text = pipeline_text(body, {"x": feed}).replace("from nvidia.dali import", "from galatea import")
+        outputs = [np.asarray(peer(*samples)) for samples in zip(*(feed.samples for feed in feeds.values()))]
+        text = pipeline_text(body, feeds).replace("from nvidia.dali import", "from galatea import")
         self.cases.append({
             "name": name,
             "text": text,
-            "inputs": {"x": [self.blobs.add(sample) for sample in feed.samples]},
+            "inputs": {input: [self.blobs.add(sample) for sample in feed.samples] for input, feed in feeds.items()},
             "outputs": [[self.blobs.add(output) for output in outputs]],
-            "layouts": ["HWC"],
+            "layouts": [layout],
             "tolerance": tolerance,
             **({"tolerance_kind": "abs", "why": why} if tolerance else {}),
             **({"mean_tolerance": mean_tolerance} if mean_tolerance is not None else {}),

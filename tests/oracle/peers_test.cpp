@@ -1,5 +1,6 @@
 // What Pillow, torchvision and OpenCV made of images, as recorded by make_peers.py, against galatea under the
-// presets (`compat=`): the same inputs, equal bit for bit, or within what the case states and why.
+// presets (`compat=`), and what torchvision made of boxes, against operators that DALI does not have: the same
+// inputs, equal bit for bit, or within what the case states and why.
 //
 // Kernels run in the loop interpreter here, as in dali_test.cpp.
 #include <gtest/gtest.h>
@@ -20,6 +21,13 @@ TEST_P(Peers, GiveWhatWasRecorded) {
     EXPECT_LE(oracle_case.tolerance, 1) << oracle_case.name << ": presets promise one level";
     EXPECT_EQ(run_case(oracle_case), "") << oracle_case.name;
   }
+}
+
+TEST(PeersOfOperators, GiveWhatWasRecorded) {
+  auto group = load_group(std::string(GALATEA_SOURCE_DIR) + "/tests/oracle/peers", "detection");
+  ASSERT_TRUE(group) << group.error();
+  ASSERT_FALSE(group->cases.empty());
+  for (const OracleCase& oracle_case : group->cases) EXPECT_EQ(run_case(oracle_case), "") << oracle_case.name;
 }
 
 INSTANTIATE_TEST_SUITE_P(Recorded, Peers, ::testing::Values("resize", "colour", "blur", "warp", "decode"),
