@@ -129,6 +129,9 @@ const std::vector<Call>& calls() {
       {"galatea.elastic", "", [](OpRun& r, const std::string&) { r.arg("alpha", 20.0).arg("sigma", 1.0); }},
       {"galatea.color_jitter", "",
        [](OpRun& r, const std::string&) { r.arg("brightness", 0.5).arg("contrast", 0.5).arg("hue", 0.3); }},
+      {"galatea.auto_orient", "", [](OpRun& r, const std::string&) { r.arg("orientation", int64_t{6}); }},
+      {"galatea.auto_orient", "of a sample",
+       [](OpRun& r, const std::string&) { r.arg("orientation", scalar(DType::kI32, 7)); }},
       {"galatea.cutout", "", [](OpRun& r, const std::string&) { r.arg("size", 3.0); }},
       {"filter", "", [](OpRun& r, const std::string&) { r.fixed(window()); }},
       {"median_blur", "", [](OpRun& r, const std::string&) { r.arg("window_size", Integers{3, 1}); }},
@@ -252,9 +255,10 @@ bool check_frames(const Call& call, const std::string& layout, const std::string
 TEST(Frames, EveryOperatorOnImagesIsCalled) {
   std::set<std::string> called;
   for (const Call& call : calls()) called.insert(call.op);
-  // points_test.cpp, boxes_test.cpp, native_test
-  const std::set<std::string> of_points = {"bb_flip", "bbox_paste", "coord_flip", "coord_transform",
-                                           "jpeg_compression_distortion"};
+  // points_test.cpp, boxes_test.cpp, native_test, detection_test.cpp
+  const std::set<std::string> of_points = {
+      "bb_flip",          "bbox_paste", "coord_flip", "coord_transform", "jpeg_compression_distortion",
+      "galatea.roi_align"};
   for (const auto& op : registry().all()) {
     if (op->inputs.empty() || op->internal || of_points.contains(op->name)) continue;
     // An operator that accepts any layout and names no axes works on all of them: there is nothing to lift.

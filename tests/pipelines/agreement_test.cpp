@@ -168,6 +168,11 @@ TEST(PipelineGenerator, KnowsEveryOperatorOnImages) {
                                           "to_gpu",
                                           "bbox_rotate",
                                           "multi_paste.source",
+                                          "roi_align.reach",
+                                          "roi_align.bins",
+                                          "roi_align.samples",
+                                          "galatea.batched_nms",
+                                          "galatea.peek_image_orientation",
                                           "segmentation.select_masks",
                                           "segmentation.random_mask_pixel",
                                           "jpeg_compression_distortion"};

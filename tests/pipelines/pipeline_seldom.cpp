@@ -108,7 +108,37 @@ PipelineGenerator::Call PipelineGenerator::seldom_warp(const Image& image) {
                                 .text;
   const std::string offset =
       Ordered{"fn.transforms.translation(offset=[{}, {}])", scalar(-8, 8), scalar(-8, 8)}.text;
-  switch (below(5)) {
+  switch (below(8)) {
+    case 5: {
+      // The best of some boxes is an image again.
+      Image out = image;
+      out.fixed_size = false;
+      const std::string boxes = fresh(), kept = fresh(), count = whole(1, 5);
+      line(Ordered{"{} = fn.random.uniform(range=[{}, {}], shape=[{}, 4])", boxes, real(-8, 4), real(9, 40),
+                   count}
+               .text);
+      line(
+          Ordered{"{} = fn.galatea.nms({}, fn.random.uniform(range=[0.0, 1.0], shape=[{}]), "
+                  "iou_threshold={}, max_boxes=1)",
+                  kept, boxes, count, real(0, 1)}
+              .text);
+      return {Ordered{"fn.galatea.roi_align({}, fn.galatea.take({}, {}), output_size=[{}, {}], "
+                      "sampling_ratio={}, aligned={})[0]",
+                      x, boxes, kept, whole(16, 40), whole(16, 40), whole(-1, 3),
+                      pick<std::string>({"True", "False"})}
+                  .text,
+              out};
+    }
+    case 6: {
+      Image out = image;
+      const bool by_sample = chance(60);
+      out.fixed_size &= !by_sample;
+      return {Ordered{"fn.galatea.auto_orient({}, orientation={})", x,
+                      by_sample ? "fn.random.uniform(values=[1.0, 3.0, 6.0, 7.0], dtype=types.INT32)"
+                                : whole(1, 8)}
+                  .text,
+              out};
+    }
     case 3:
       return {Ordered{"fn.experimental.warp_perspective({}, matrix=[{}, {}, {}, {}, {}, {}, {}, {}, 1.0], "
                       "interp_type=types.{}, border_mode=\"{}\", pixel_origin=\"{}\", fill_value={})",

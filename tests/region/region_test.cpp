@@ -72,6 +72,16 @@ TEST(Region, WindowsThatAreFoundByNumbers) {
 )");
 }
 
+TEST(Region, WhatBoxesReach) {
+  for (const char* ratio : {"2", "-1"})
+    expect_equal_to_full_decode(
+        std::string(R"(  %boxes = random.uniform() {range=[4.0, 20.0], shape=[3, 4]} key=0x63
+  %out = galatea.roi_align(%image, %boxes) {output_size=[3, 2], sampling_ratio=)") +
+        ratio + R"(}
+  return %out
+)");
+}
+
 TEST(Region, ResizedAfterACrop) {
   expect_equal_to_full_decode(R"(  %window = crop(%image) {crop=[25.0, 21.0], crop_pos_x=0.9, crop_pos_y=0.2}
   %small = resize(%window) {size=[9.0, 16.0]}
