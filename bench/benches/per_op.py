@@ -14,6 +14,9 @@ FORMS = [memory_bench.Form(element, height, width, batch_size)
 
 NORMALIZE = "mean=[123.675, 116.28, 103.53], std=[58.395, 57.12, 57.375]"
 NORMALIZE_UNIT = "mean=[0.485, 0.456, 0.406], std=[0.229, 0.224, 0.225]"
+#: Twenty, of a quarter to two thirds of the picture.
+BOXES = ("types.Constant([[{width} * (i % 5) / 10, {height} * (i % 4) / 10, {width} * (5 + i % 4) / 10, {height} * (5 + i % 5) / 10]"
+         " for i in range(20)], dtype=types.FLOAT)")
 BOTH, BYTES, FLOATS = ("u8", "f32"), ("u8",), ("f32",)
 
 #: (name, elements, our text: an expression of `image`, HWC, of a FORM's height and width)
@@ -76,6 +79,8 @@ OPERATORS = [
     ("clahe channels", BYTES, "fn.clahe(image, tiles_x=8, tiles_y=8, clip_limit=2.0, luma_only=False)"),
     ("resize_crop_mirror", BOTH, "fn.resize_crop_mirror(image, size=[{height} * 3 // 4, {width} * 3 // 4],"
                                  " crop=[{height} // 2, {width} // 2], mirror=1)"),
+    ("roi_align", FLOATS, f"fn.galatea.roi_align(image, {BOXES}, output_size=7, sampling_ratio=2, aligned=True)"),
+    ("roi_align adaptive", FLOATS, f"fn.galatea.roi_align(image, {BOXES}, output_size=7, aligned=True)"),
     ("water", BYTES, "fn.water(image)"),
     ("sphere", BYTES, "fn.sphere(image)"),
     ("grid_mask", BOTH, "fn.grid_mask(image, tile=40, ratio=0.5, angle=0.2)"),
@@ -99,7 +104,8 @@ NOT_MEASURED = {
     "fast_resize_crop_mirror": "resize_crop_mirror", "copy": "moves nothing", "get_property": "reads no elements", "expand_dims": "moves nothing", "squeeze": "moves nothing",
     "element_extract": "moves nothing", "reinterpret": "moves nothing", "sequence_rearrange": "copies", "coord_flip": "no image",
     "coord_transform": "no image", "bb_flip": "no image", "bbox_paste": "no image", "bbox_rotate": "no image", "segmentation.select_masks": "no image", "segmentation.random_mask_pixel": "no image", "random_bbox_crop": "no image",
-    "random_crop_generator": "no image", "roi_random_crop": "no image", "zeros": "no image", "ones": "no image", "full": "no image",
+    "galatea.nms": "no image", "galatea.batched_nms": "no image", "galatea.take": "copies", "galatea.auto_orient": "transpose and flip",
+    "galatea.peek_image_orientation": "no image", "random_crop_generator": "no image", "roi_random_crop": "no image", "zeros": "no image", "ones": "no image", "full": "no image",
     "zeros_like": "erase", "ones_like": "erase", "full_like": "erase",
 }
 NOT_MEASURED_GROUPS = ("decoders.", "readers.", "random.", "transforms.")

@@ -109,7 +109,7 @@ TEST(DTypes, FillTheirRange) {
 class Call final : public runtime::NativeContext {
  public:
   Call(const runtime::NativeFunction& function, const std::string& config, const File& file) : file_(file) {
-    state_ = function.prepare(config).value();
+    if (function.prepare) state_ = function.prepare(config).value();
     state = state_.get();
     input_.data = file_.data();
     int64_t size = static_cast<int64_t>(file_.size());
@@ -169,6 +169,30 @@ TEST(Peek, SaysWhatDecodingGives) {
         const int64_t eighths = cell_to_int(DType::kI64, results[3]);
         EXPECT_TRUE(eighths == 8 || (eighths == 1 && detect_format(files[i]) == ImageFormat::kJpeg));
       }
+}
+
+TEST(Orientation, IsWhatTheFileStates) {
+  const runtime::NativeFunction function = image_orientation_function();
+  const auto stated = [&](const File& file) {
+    Call call(function, {}, file);
+    Cell result;
+    call.scalar_results = {&result, 1};
+    EXPECT_TRUE(function.call(call));
+    return cell_to_int(DType::kI64, result);
+  };
+  const Picture picture = make_picture(12, 17, 3, 11);
+  for (int orientation = 1; orientation <= 8; ++orientation) {
+    EXPECT_EQ(stated(encode_jpeg(picture, {.orientation = orientation})), orientation);
+    EXPECT_EQ(stated(encode_png(picture, {.orientation = orientation})), orientation);
+    EXPECT_EQ(stated(with_webp_exif(encode_webp(picture, -1), picture, orientation)), orientation);
+  }
+  EXPECT_EQ(stated(encode_jpeg(picture, {})), 1);
+  EXPECT_EQ(stated(encode_jpeg(picture, {.orientation = 9})), 1);
+  EXPECT_EQ(stated(encode_bmp(picture, {})), 1);
+  Call call(function, {}, File{1, 2, 3});
+  Cell result;
+  call.scalar_results = {&result, 1};
+  EXPECT_FALSE(function.call(call));
 }
 
 TEST(DecodeFunction, DecodesTheWindowItIsTold) {

@@ -217,6 +217,18 @@ def _(work):
     return lambda batch: batch.amax((1, 2, 3))
 
 
+def regions(**options):
+    def make(work):
+        w, h = work.width, work.height
+        boxes = torch.tensor([[w * (i % 5) / 10, h * (i % 4) / 10, w * (5 + i % 4) / 10, h * (5 + i % 5) / 10] for i in range(20)])
+        return lambda batch: torchvision.ops.roi_align(batch.contiguous(), [boxes] * len(batch), 7, aligned=True, **options)
+    return make
+
+
+of_batch("roi_align", only="f32")(regions(sampling_ratio=2))
+of_batch("roi_align adaptive", only="f32")(regions())
+
+
 @of_batch("laplacian 3")
 def _(work):
     weight = torch.tensor([[2., 0., 2.], [0., -8., 0.], [2., 0., 2.]]).expand(3, 1, 3, 3).contiguous()
