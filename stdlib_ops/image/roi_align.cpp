@@ -19,6 +19,7 @@
 // and 35 ms as the native function that they are.
 #include <algorithm>
 
+#include "compiler/op/lifting.h"
 #include "compiler/op/schema.h"
 #include "stdlib_ops/common/pixels.h"
 #include "stdlib_ops/native/roi_align.h"
@@ -50,6 +51,9 @@ Types roi_align_types(const TypeContext& ctx) {
   if (boxes.extents[1] >= 0 && boxes.extents[1] != 4)
     return ctx.error(fmt::format("{}: {} holds no boxes of four numbers", kName, describe(boxes)),
                      "boxes are rows of left, top, right, bottom: FLOAT [n, 4]");
+  if (boxes.device == ir::Device::kGpu)
+    return ctx.error(fmt::format("{}: boxes lie on the GPU", kName),
+                     "leave them on the CPU: what they reach is asked before the image is there");
   const std::vector<int64_t> size = ctx.integers("output_size");
   if (size.empty() || size.size() > 2)
     return ctx.error(fmt::format("{}: output_size needs one number or two, (h, w)", kName), {},
@@ -243,11 +247,7 @@ Types samples_types(const TypeContext& ctx) {
   return std::vector{out};
 }
 
-Types reach_types(const TypeContext& ctx) {
-  if (ctx.is_per_sample("spatial_scale") && ctx.arg_type("spatial_scale").ndim > 0 &&
-      ctx.arg_type("spatial_scale").static_volume() != 1)
-    return ctx.error("galatea.roi_align: spatial_scale is one number for all frames of a sample", {},
-                     "spatial_scale");
+Types reach_types(const TypeContext&) {
   const ir::Type corner{
       .dtype = DType::kI64, .ndim = 1, .layout = {}, .device = ir::Device::kCpu, .extents = {2}};
   return std::vector{corner, corner};
@@ -268,6 +268,11 @@ void define_reach(RecipeBuilder& b) {
 Result<std::optional<ir::NodeId>> expand_roi_align(const op::Expansion& expansion) {
   const op::GraphBuilder::NodeSpec& call = expansion.call;
   const ir::ValueId image = call.inputs[0], boxes = call.inputs[1];
+  for (const op::LiftedOperand& operand : expansion.lifting.operands())
+    if (!operand.argument.empty())
+      return expansion.arguments().error(
+          fmt::format("galatea.roi_align: {} is given for each frame", operand.argument),
+          "boxes are those of all frames of a sample, and so is what they are counted in", operand.argument);
   const auto args_without = [&](std::initializer_list<std::string_view> names) {
     std::vector<ir::Arg> args = call.args;
     std::erase_if(args, [&](const ir::Arg& arg) {
