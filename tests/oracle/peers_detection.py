@@ -1,9 +1,13 @@
-"""Boxes by torchvision: suppression of overlaps, and RoIAlign."""
+"""Boxes by torchvision: suppression of overlaps, and RoIAlign. Pictures turned upright by Pillow."""
+import io
+
 import numpy as np
 import torch
+from PIL import Image, ImageOps
 from torchvision.ops import nms, roi_align
 
 import samples
+from peers_decode import encoded
 from recorder import Feed
 
 SIZES = [(17, 23), (12, 9), (10, 10), (1, 1)]
@@ -76,6 +80,15 @@ def add_regions(group):
                      "NCHW")
 
 
+def add_turned(group):
+    files = [encoded("PNG", orientation=orientation) for orientation in range(1, 9)] + [encoded("PNG")]
+    group.record("auto_orient",
+                 "fn.galatea.auto_orient(fn.decoders.image(x, adjust_orientation=False),"
+                 " orientation=fn.galatea.peek_image_orientation(x))", {"x": Feed(files)},
+                 lambda data: np.array(ImageOps.exif_transpose(Image.open(io.BytesIO(data.tobytes())))), "HWC")
+
+
 def add(group):
+    add_turned(group)
     add_suppressions(group)
     add_regions(group)
