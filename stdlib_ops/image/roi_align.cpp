@@ -73,9 +73,7 @@ Types roi_align_types(const TypeContext& ctx) {
                      "give sampling_ratio=2, or leave the image on the CPU", "sampling_ratio");
   if (given_static(ctx, "spatial_scale"))
     if (const double scale = ctx.number("spatial_scale"); !(scale > 0 && scale < kMostPixels))
-      return ctx.error(fmt::format("{}: spatial_scale is {}", kName, scale),
-                       "it is what a number of a box counts in pixels of the image, positive",
-                       "spatial_scale");
+      return ctx.error(fmt::format("{}: spatial_scale is {}", kName, scale), kScaleHelp, "spatial_scale");
   const DType dtype = ctx.dtype("dtype", image.dtype);
   if (dtype != image.dtype && dtype != DType::kF32)
     return ctx.error(fmt::format("{}: dtype {} of {}", kName, types_name(dtype), describe(image)),
@@ -97,17 +95,23 @@ void check_image(RecipeBuilder& b, const Expr& rows, const Expr& columns) {
           "the image is empty: {} x {}", {rows, columns});
 }
 
-/// Of one frame: boxes, then what an image has.
+/// Axes that are no image's, in front, as of lifted calls (compiler/op/lifting.h); then boxes, then the image's.
+template <typename T>
+std::vector<T> pooled(const std::vector<T>& of_window, const Layout& layout, T boxes, T rows, T columns) {
+  std::vector<T> frames, own;
+  for (size_t d = 0; d < of_window.size(); ++d) {
+    const char letter = layout[static_cast<int>(d)];
+    const bool is_own = letter == 'H' || letter == 'W' || letter == 'C';
+    (is_own ? own : frames).push_back(letter == 'H' ? rows : letter == 'W' ? columns : of_window[d]);
+  }
+  frames.push_back(boxes);
+  frames.insert(frames.end(), own.begin(), own.end());
+  return frames;
+}
+
 Axes pooled_extents(RecipeBuilder& b, const Layout& layout) {
   const std::array<int64_t, 2> size = output_size(b.integers("output_size"));
-  const int frame_dims = b.input_type(0).ndim - layout.size();
-  const auto h = static_cast<size_t>(frame_dims + layout.find('H'));
-  const auto w = static_cast<size_t>(frame_dims + layout.find('W'));
-  Axes extents = b.extents(0);
-  extents[h] = i64(size[0]);
-  extents[w] = i64(size[1]);
-  extents.insert(extents.begin() + frame_dims, b.extent(1, 0));
-  return extents;
+  return pooled(b.extents(0), layout, b.extent(1, 0), i64(size[0]), i64(size[1]));
 }
 
 /// Some samples a bin, equally many for all boxes.
@@ -206,20 +210,12 @@ Layout layout_of(const ir::Type& image) {
   return Layout(image.ndim == 2 ? "HW" : "HWC");
 }
 
-/// The axes of one frame, of a layout that may have others in front.
-Layout frame_layout(const Layout& layout) {
-  std::string letters;
-  for (const char letter : layout.str())
-    if (letter == 'H' || letter == 'W' || letter == 'C') letters += letter;
-  return Layout(letters);
-}
-
 /// Input 0 is a window of the image, which is input 4.
 void define_samples(RecipeBuilder& b) {
   const ImageAxes at = image_axes(layout_of(b.input_type(4)));
   const std::array<Expr, 2> image = {b.extent(4, at.h), b.extent(4, at.w)};
   check_image(b, image[0], image[1]);
-  const Layout layout = frame_layout(layout_of(b.input_type(0)));
+  const Layout layout = layout_of(b.input_type(0));
   op::NativeOutput native;
   native.function = native::kRoiAlign;
   native.inputs = {0, 1};
@@ -233,17 +229,16 @@ void define_samples(RecipeBuilder& b) {
 }
 
 Types samples_types(const TypeContext& ctx) {
-  std::string letters = layout_of(ctx.input(0)).str();
-  const Layout layout = frame_layout(Layout(letters));
-  const int frame_dims = ctx.input(0).ndim - layout.size();
-  letters.insert(static_cast<size_t>(frame_dims), "N");
+  const ir::Type& window = ctx.input(0);
+  const Layout layout = layout_of(window);
   const std::vector<int64_t> size = ctx.integers("output_size");
-  ir::Type out = with_dtype(ctx.input(0), ctx.dtype("dtype", ctx.input(0).dtype));
-  out.layout = Layout(letters);
-  out.ndim += 1;
-  out.extents[static_cast<size_t>(frame_dims + layout.find('H'))] = size.front();
-  out.extents[static_cast<size_t>(frame_dims + layout.find('W'))] = size.back();
-  out.extents.insert(out.extents.begin() + frame_dims, ctx.input(1).extents[0]);
+  ir::Type out = with_dtype(window, ctx.dtype("dtype", window.dtype));
+  out.extents = pooled(window.extents, layout, ctx.input(1).extents[0], size.front(), size.back());
+  const std::string letters = layout.str();
+  const std::vector<char> named =
+      pooled(std::vector<char>(letters.begin(), letters.end()), layout, 'N', 'H', 'W');
+  out.layout = Layout(std::string(named.begin(), named.end()));
+  out.ndim = window.ndim + 1;
   return std::vector{out};
 }
 

@@ -183,21 +183,26 @@ struct FrameStrides {
 class RoiCall {
  public:
   explicit RoiCall(runtime::NativeContext& context)
-      : context_(context),
-        state_(state_of(context)),
-        window_(context.inputs[0]),
-        output_(*context.output),
-        frame_dims_(static_cast<size_t>(window_.ndim) - state_.layout.size()) {
-    const auto dim = [&](char letter) { return frame_dims_ + state_.layout.find(letter); };
+      : context_(context), state_(state_of(context)), window_(context.inputs[0]), output_(*context.output) {
     const auto integer = [&](size_t k) { return cell_to_int(DType::kI64, context.scalars[k]); };
-    rows_ = {integer(1), integer(3), window_.strides[dim('H')]};
-    columns_ = {integer(2), integer(4), window_.strides[dim('W')]};
-    // The output has the axis of boxes between.
-    to_ = {output_.strides[dim('H') + 1], output_.strides[dim('W') + 1], 0};
-    if (state_.layout.find('C') != std::string::npos) {
-      channels_ = window_.extents[dim('C')];
-      channel_stride_ = window_.strides[dim('C')];
-      to_.channel = output_.strides[dim('C') + 1];
+    std::vector<size_t> own;
+    for (size_t d = 0; d < state_.layout.size(); ++d)
+      (std::string_view("HWC").find(state_.layout[d]) == std::string_view::npos ? frame_dims_ : own)
+          .push_back(d);
+    for (size_t n = 0; n < own.size(); ++n) {
+      const char letter = state_.layout[own[n]];
+      const ptrdiff_t from = window_.strides[own[n]], to = output_.strides[frame_dims_.size() + 1 + n];
+      if (letter == 'H') {
+        rows_ = {integer(1), integer(3), from};
+        to_.row = to;
+      } else if (letter == 'W') {
+        columns_ = {integer(2), integer(4), from};
+        to_.column = to;
+      } else {
+        channels_ = window_.extents[own[n]];
+        channel_stride_ = from;
+        to_.channel = to;
+      }
     }
   }
 
@@ -215,7 +220,7 @@ class RoiCall {
       each_frame([&](ptrdiff_t from, ptrdiff_t to) {
         pool<In, Out>(reinterpret_cast<const In*>(window_.data) + from,
                       reinterpret_cast<Out*>(output_.data) + to +
-                          static_cast<ptrdiff_t>(box) * output_.strides[frame_dims_],
+                          static_cast<ptrdiff_t>(box) * output_.strides[frame_dims_.size()],
                       rows, columns, count);
       });
     }
@@ -229,15 +234,14 @@ class RoiCall {
     std::array<int64_t, runtime::kMaxRank> at{};
     for (;;) {
       ptrdiff_t from = 0, to = 0;
-      for (size_t d = 0; d < frame_dims_; ++d) {
-        if (window_.extents[d] == 0) return;
-        from += at[d] * window_.strides[d];
-        to += at[d] * output_.strides[d];
+      for (size_t n = 0; n < frame_dims_.size(); ++n) {
+        from += at[n] * window_.strides[frame_dims_[n]];
+        to += at[n] * output_.strides[n];
       }
       body(from, to);
-      size_t d = frame_dims_;
-      while (d > 0 && ++at[d - 1] == window_.extents[d - 1]) at[--d] = 0;
-      if (d == 0) return;
+      size_t n = frame_dims_.size();
+      while (n > 0 && ++at[n - 1] == output_.extents[n - 1]) at[--n] = 0;
+      if (n == 0) return;
     }
   }
 
@@ -269,7 +273,7 @@ class RoiCall {
   const RoiState& state_;
   const runtime::Tensor& window_;
   const runtime::Tensor& output_;
-  const size_t frame_dims_;
+  std::vector<size_t> frame_dims_;  ///< of the window; in the output they stand in front
   ImageAxis rows_, columns_;
   FrameStrides to_;
   int64_t channels_ = 1;

@@ -8,8 +8,8 @@
 // image.
 // roi.align: inputs 0 = a window of an image that holds what the boxes reach (u8, i16, u16 or f32), 1 = boxes;
 // scalars: the scale (f32), first row and column of the window, rows and columns of the image (i64). Configuration
-// besides: the layout of the window, of H, W, perhaps C, and other axes in front, which are frames. Output: the
-// frames' axes, boxes, then those of the layout; f32, or the type of the window.
+// besides: the layout of the window; axes but H, W and C are frames. Output: frames, boxes, the other axes of the
+// layout; f32, or the type of the window.
 #pragma once
 
 #include <vector>

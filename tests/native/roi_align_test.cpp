@@ -61,12 +61,15 @@ struct Case {
   bool aligned = false;
   int ratio = -1;
   int64_t first_row = 0, first_column = 0;  ///< of the window
+  size_t frames_at = 0;
 };
 
 /// Every bin against the middle of the bin, for frames of which the second is 100 more.
 template <typename In, typename Out>
 void expect_middles(const Case& c, DType in, DType out) {
-  const std::string letters = "F" + c.layout;
+  // Frames may stand anywhere; in the output they stand in front.
+  std::string letters = c.layout;
+  letters.insert(c.frames_at, "F");
   std::vector<int64_t> extents;
   const auto extent_of = [&](char letter, int64_t h, int64_t w) {
     return letter == 'F' ? 2 : letter == 'H' ? h : letter == 'W' ? w : c.channels;
@@ -109,7 +112,7 @@ void expect_middles(const Case& c, DType in, DType out) {
   std::vector<Out> memory(static_cast<size_t>(output.volume()));
   output.data = reinterpret_cast<uint8_t*>(memory.data());
   const runtime::NativeFunction function = roi_align_functions()[1];
-  const auto state = function.prepare(config_of(rows, columns, c.ratio, c.aligned, c.layout)).value();
+  const auto state = function.prepare(config_of(rows, columns, c.ratio, c.aligned, letters)).value();
   const std::array<runtime::Tensor, 2> inputs = {window.tensor, boxes.tensor};
   const std::array<Cell, 5> scalars = {
       cell_from_double(DType::kF32, 1), cell_from_int(DType::kI64, c.first_row),
@@ -147,6 +150,8 @@ TEST(RoiAlign, ABinOfALinearImageIsItsMiddle) {
           expect_middles<float, float>({layout, channels, aligned, ratio}, DType::kF32, DType::kF32);
         }
   expect_middles<float, float>({"HWC", 3, true, -1, 8, 5}, DType::kF32, DType::kF32);
+  expect_middles<float, float>({"HWC", 3, true, -1, 0, 0, 2}, DType::kF32, DType::kF32);
+  expect_middles<float, float>({"CHW", 2, true, 7, 8, 5, 1}, DType::kF32, DType::kF32);
   expect_middles<uint16_t, uint16_t>({"CHW", 2, true, -1, 8, 5}, DType::kU16, DType::kU16);
   expect_middles<int16_t, float>({"HWC", 4, false, -1}, DType::kI16, DType::kF32);
 }

@@ -245,7 +245,7 @@ TEST(RoiAlign, WhatTheFunctionIsGiven) {
   EXPECT_EQ(out.natives.at(0).extents, (Extents{2, 5, 7, 6, 2}));
   const Extents& scalars = out.natives[0].scalars;  // the first is f32
   EXPECT_EQ(Extents(scalars.begin() + 1, scalars.end()), (Extents{0, 4, 9, 8}));
-  EXPECT_TRUE(says(out.natives[0].config, "\"layout\": \"HWC\""));
+  EXPECT_TRUE(says(out.natives[0].config, "\"layout\": \"FHWC\""));
 }
 
 }  // namespace
