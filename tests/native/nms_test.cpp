@@ -2,6 +2,7 @@
 // overlaps it goes, until none is left.
 #include "stdlib_ops/native/nms.h"
 
+#include <array>
 #include <cmath>
 #include <limits>
 #include <random>

@@ -2,6 +2,7 @@
 // at regular places is the middle; what boxes reach, by their corners.
 #include "stdlib_ops/native/roi_align.h"
 
+#include <array>
 #include <cmath>
 #include <limits>
 #include <string>

@@ -1,6 +1,8 @@
 // Operators on boxes that a detector found: galatea.take, what galatea.nms and galatea.roi_align ask of their
 // inputs, and bins of linear images, of which the mean over samples is known. Their numbers beside those of
 // torchvision are in tests/oracle/peers, the native functions' in tests/native.
+#include <array>
+
 #include "tests/ops/op_tester.h"
 
 namespace galatea::ops_test {
