@@ -87,7 +87,7 @@ Types multi_paste_types(const TypeContext& ctx) {
                        "cast one of them: fn.cast_like(x, y)");
   out.dtype = ctx.dtype("dtype", out.dtype);
   if (ctx.given("output_size")) {
-    if (const int64_t count = length_of(ctx, "output_size"); count >= 0 && count != 2)
+    if (const int64_t count = length_of(ctx, "output_size"); count >= 0 && count < 2)
       return ctx.error("multi_paste: output_size is a height and a width", "give two numbers", "output_size");
     for (size_t d = 0; d < 2; ++d) {
       out.extents[d] = -1;
@@ -117,7 +117,9 @@ class Paster {
         check_equal(k, d, d == 0 ? "rows" : "columns", "give output_size where images differ in size");
     }
     if (!b.given("output_size")) return;
-    const std::vector<Expr> size = list_arg(b, "output_size", 2, DType::kI64);
+    // A shape with its channels is taken as well, as in DALI: they are the input's.
+    const int numbers = std::max(2, b.arg_length("output_size"));
+    const std::vector<Expr> size = list_arg(b, "output_size", numbers, DType::kI64);
     for (size_t d = 0; d < 2; ++d) {
       b.check(size[d] >= i64(0), "output_size has {}", {size[d]}, "give a number of pixels, 0 or more",
               "output_size");

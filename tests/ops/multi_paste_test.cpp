@@ -81,6 +81,12 @@ TEST(MultiPaste, RefusesWhatCannotBe) {
   EXPECT_TRUE(
       says(OpRun("multi_paste").input(image).arg("output_size", std::vector<int64_t>{-1, 8}).failure(),
            "output_size has -1"));
+  EXPECT_TRUE(says(OpRun("multi_paste").input(image).arg("output_size", std::vector<int64_t>{8}).failure(),
+                   "is a height and a width"));
+  const Tensor with_channels =
+      OpRun("multi_paste").input(image).arg("output_size", std::vector<int64_t>{8, 9, 3}).result();
+  EXPECT_EQ(with_channels.extents[0], 8);
+  EXPECT_EQ(with_channels.extents[1], 9);
   EXPECT_TRUE(says(OpRun("multi_paste").input(image).arg("shapes_rel", std::vector<double>{1.5, 0}).failure(),
                    "shapes_rel has 1.5"));
   EXPECT_TRUE(
