@@ -11,6 +11,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "stdlib_ops/common/places.h"
 #include "stdlib_ops/common/resample.h"
 #include "stdlib_ops/compat/checks.h"
 
@@ -60,6 +61,12 @@ struct CompatAxis {
   Expr lo, hi;     // f64
   Expr n, extent;  // i64
   Expr scale() const { return (hi - lo) / to_f64(n); }
+};
+
+/// What is resized: input 0, or a stage that is a window of it.
+struct CompatSource {
+  StageRef window;
+  Axes extents;
 };
 
 /// What a band along an axis needs.
@@ -120,15 +127,14 @@ std::array<Expr, 2> compat_extents(RecipeBuilder& b, const Expr& h, const Expr& 
   return out;
 }
 
-/// Rows, then columns.
-std::array<CompatAxis, 2> compat_axes(RecipeBuilder& b) {
+/// Rows, then columns. `made`: the output, where its extents are to be known ones.
+std::array<CompatAxis, 2> compat_axes(RecipeBuilder& b, const ir::Type* made) {
   const ImageAxes at = image_axes(b.input_layout(0));
   const Expr h = b.extent(0, at.h), w = b.extent(0, at.w);
   b.check((h > i64(0)) & (w > i64(0)), "an image of {} x {} has no pixels to resize", {h, w});
   const std::array<Expr, 2> extents = compat_extents(b, h, w);
-  const auto& known = b.output_type(0).extents;
   const auto axis = [&](int dim, const char* name, const Expr& extent, const Expr& n) {
-    const int64_t fixed = known[static_cast<size_t>(dim)];
+    const int64_t fixed = made ? made->extents[static_cast<size_t>(dim)] : -1;
     return CompatAxis{.dim = dim,
                       .name = name,
                       .lo = f64(0),
@@ -315,15 +321,16 @@ Expr byte_of(const Expr& value, int64_t bits) {
   return kernel::saturate(shift_right(value + half, bits), DType::kU8);
 }
 
-StageRef resize_bytes(RecipeBuilder& b, const CompatAxis& rows, const CompatAxis& columns, Filter filter) {
+StageRef resize_bytes(RecipeBuilder& b, const CompatSource& source, const CompatAxis& rows,
+                      const CompatAxis& columns, Filter filter) {
   const bool widens = b.compat() == Compat::kPil || b.flag("antialias");
   const auto band = [&](const CompatAxis& axis) {
     return widens ? widening_band(b, axis, filter) : fixed_band(b, axis, filter);
   };
   const auto finish = [](const Expr& sum) { return byte_of(sum, kByteBits); };
-  Axes extents = b.extents(0);
-  const StageRef across =
-      apply_band(b, "across", columns, band(columns), {}, extents, DType::kU8, DType::kI32, finish);
+  Axes extents = source.extents;
+  const StageRef across = apply_band(b, "across", columns, band(columns), source.window, extents, DType::kU8,
+                                     DType::kI32, finish);
   extents[static_cast<size_t>(columns.dim)] = columns.n;
   return apply_band(b, "resize", rows, band(rows), across, extents, DType::kU8, DType::kI32, finish);
 }
@@ -361,9 +368,10 @@ StageRef nearest_table(RecipeBuilder& b, const CompatAxis& axis) {
   }
 }
 
-StageRef resize_nearest(RecipeBuilder& b, const CompatAxis& rows, const CompatAxis& columns) {
+StageRef resize_nearest(RecipeBuilder& b, const CompatSource& source, const CompatAxis& rows,
+                        const CompatAxis& columns) {
   const StageRef down = nearest_table(b, rows), across = nearest_table(b, columns);
-  Axes extents = b.extents(0);
+  Axes extents = source.extents;
   const auto h = static_cast<size_t>(rows.dim), w = static_cast<size_t>(columns.dim);
   extents[h] = rows.n;
   extents[w] = columns.n;
@@ -371,7 +379,8 @@ StageRef resize_nearest(RecipeBuilder& b, const CompatAxis& rows, const CompatAx
     Axes from = at;
     from[h] = b.load(down, {at[h]});
     from[w] = b.load(across, {at[w]});
-    return b.load(0, from, Border::kClamp);
+    return source.window.index < 0 ? b.load(0, from, Border::kClamp)
+                                   : b.load(source.window, from, Border::kClamp);
   });
 }
 
@@ -406,11 +415,12 @@ CompatBand linear_pair(RecipeBuilder& b, const CompatAxis& axis, bool stops_at_e
   return band;
 }
 
-StageRef opencv_linear(RecipeBuilder& b, const CompatAxis& rows, const CompatAxis& columns) {
-  const StageRef across = apply_band(b, "across", columns, linear_pair(b, columns, true), {}, b.extents(0),
-                                     DType::kI32, DType::kI32, {});
+StageRef opencv_linear(RecipeBuilder& b, const CompatSource& source, const CompatAxis& rows,
+                       const CompatAxis& columns) {
+  const StageRef across = apply_band(b, "across", columns, linear_pair(b, columns, true), source.window,
+                                     source.extents, DType::kI32, DType::kI32, {});
   const CompatBand down = linear_pair(b, rows, false);
-  Axes extents = b.extents(0);
+  Axes extents = source.extents;
   const auto h = static_cast<size_t>(rows.dim);
   extents[h] = rows.n;
   extents[static_cast<size_t>(columns.dim)] = columns.n;
@@ -444,10 +454,11 @@ CompatBand cubic_four(RecipeBuilder& b, const CompatAxis& axis) {
   return band;
 }
 
-StageRef opencv_cubic(RecipeBuilder& b, const CompatAxis& rows, const CompatAxis& columns) {
-  const StageRef across = apply_band(b, "across", columns, cubic_four(b, columns), {}, b.extents(0),
-                                     DType::kI32, DType::kI32, {});
-  Axes extents = b.extents(0);
+StageRef opencv_cubic(RecipeBuilder& b, const CompatSource& source, const CompatAxis& rows,
+                      const CompatAxis& columns) {
+  const StageRef across = apply_band(b, "across", columns, cubic_four(b, columns), source.window,
+                                     source.extents, DType::kI32, DType::kI32, {});
+  Axes extents = source.extents;
   extents[static_cast<size_t>(columns.dim)] = columns.n;
   return apply_band(b, "resize", rows, cubic_four(b, rows), across, extents, DType::kU8, DType::kI32,
                     [](const Expr& sum) { return byte_of(sum, 2 * kOpenCvBits); });
@@ -482,7 +493,8 @@ CompatBand area_band(RecipeBuilder& b, const CompatAxis& axis, const Expr& whole
   return band;
 }
 
-StageRef opencv_area(RecipeBuilder& b, const CompatAxis& rows, const CompatAxis& columns) {
+StageRef opencv_area(RecipeBuilder& b, const CompatSource& source, const CompatAxis& rows,
+                     const CompatAxis& columns) {
   b.check(
       (rows.n <= rows.extent) & (columns.n <= columns.extent),
       "INTERP_BOX is OpenCV's INTER_AREA, which only shrinks here: {} x {} would be larger than the image",
@@ -495,9 +507,9 @@ StageRef opencv_area(RecipeBuilder& b, const CompatAxis& rows, const CompatAxis&
   const Expr cells = round_to_i64(down) * round_to_i64(across);
   const Expr two = equal(round_to_i64(down), i64(2)) & equal(round_to_i64(across), i64(2)) & whole;
   const Expr share = f32(1) / to_f32(cells);
-  const StageRef sums = apply_band(b, "across", columns, area_band(b, columns, whole), {}, b.extents(0),
-                                   DType::kF32, DType::kF32, {});
-  Axes extents = b.extents(0);
+  const StageRef sums = apply_band(b, "across", columns, area_band(b, columns, whole), source.window,
+                                   source.extents, DType::kF32, DType::kF32, {});
+  Axes extents = source.extents;
   extents[static_cast<size_t>(columns.dim)] = columns.n;
   return apply_band(b, "resize", rows, area_band(b, rows, whole), sums, extents, DType::kU8, DType::kF32,
                     [&](const Expr& sum) {
@@ -507,22 +519,22 @@ StageRef opencv_area(RecipeBuilder& b, const CompatAxis& rows, const CompatAxis&
                     });
 }
 
-StageRef compat_resized(RecipeBuilder& b, const CompatAxis& rows, const CompatAxis& columns) {
+StageRef compat_resized(RecipeBuilder& b, const CompatSource& source, const CompatAxis& rows,
+                        const CompatAxis& columns) {
   const Filter filter = filter_of_call(b);
-  if (filter == Filter::kNearest) return resize_nearest(b, rows, columns);
-  if (b.compat() != Compat::kOpenCv) return resize_bytes(b, rows, columns, filter);
-  if (filter == Filter::kLinear) return opencv_linear(b, rows, columns);
-  return filter == Filter::kCubic ? opencv_cubic(b, rows, columns) : opencv_area(b, rows, columns);
+  if (filter == Filter::kNearest) return resize_nearest(b, source, rows, columns);
+  if (b.compat() != Compat::kOpenCv) return resize_bytes(b, source, rows, columns, filter);
+  if (filter == Filter::kLinear) return opencv_linear(b, source, rows, columns);
+  return filter == Filter::kCubic ? opencv_cubic(b, source, rows, columns)
+                                  : opencv_area(b, source, rows, columns);
 }
 
 }  // namespace
 
-Status check_compat_resize(const TypeContext& ctx) {
+Status check_compat_filter(const TypeContext& ctx) {
   const Compat compat = ctx.compat();
-  const std::string under = fmt::format("resize under compat=\"{}\"", name_of(compat));
+  const std::string under = under_preset(ctx);
   const std::string dali = "or write compat=\"dali\" at this call";
-  if (ctx.input_layout(0).find('D') >= 0)
-    return ctx.error(under + " takes images, not volumes", "write compat=\"dali\" at this call");
   if (ctx.input(0).dtype != DType::kU8 || ctx.dtype("dtype", DType::kU8) != DType::kU8)
     return ctx.error(under + " takes and gives UINT8", "convert with fn.cast before or after, " + dali,
                      "dtype");
@@ -541,6 +553,16 @@ Status check_compat_resize(const TypeContext& ctx) {
   if (ctx.given("antialias") && compat == Compat::kOpenCv && ctx.flag("antialias"))
     return ctx.error(under + " does not antialias",
                      "use interp_type=types.INTERP_BOX, which is INTER_AREA, " + dali, "antialias");
+  return {};
+}
+
+Status check_compat_resize(const TypeContext& ctx) {
+  const Compat compat = ctx.compat();
+  const std::string under = under_preset(ctx);
+  const std::string dali = "or write compat=\"dali\" at this call";
+  if (ctx.input_layout(0).find('D') >= 0)
+    return ctx.error(under + " takes images, not volumes", "write compat=\"dali\" at this call");
+  GALATEA_TRY(check_compat_filter(ctx));
   if (ctx.given("subpixel_scale") && ctx.flag("subpixel_scale"))
     return ctx.error(under + " has whole extents: there is no subpixel scale", "leave it out, " + dali,
                      "subpixel_scale");
@@ -564,11 +586,45 @@ Status check_compat_resize(const TypeContext& ctx) {
 }
 
 void define_compat_resize(RecipeBuilder& b) {
-  const auto [rows, columns] = compat_axes(b);
-  b.output_stage(0, compat_resized(b, rows, columns));
+  const auto [rows, columns] = compat_axes(b, &b.output_type(0));
+  b.output_stage(0, compat_resized(b, {{}, b.extents(0)}, rows, columns));
   if (!b.flag("save_attrs")) return;
   b.output_scalars(1,
                    {kernel::convert(rows.extent, DType::kI32), kernel::convert(columns.extent, DType::kI32)});
+}
+
+void output_compat_resized_places(RecipeBuilder& b) {
+  const auto [rows, columns] = compat_axes(b, nullptr);
+  const auto along = [](const CompatAxis& axis) {
+    const Expr factor = to_f64(axis.n) / (axis.hi - axis.lo);
+    return AxisPlaces{factor, -(axis.lo * factor)};
+  };
+  output_places(b, along(columns), along(rows));
+}
+
+void output_compat_resized_window(RecipeBuilder& b, const AxisRange& rows, const AxisRange& columns,
+                                  int64_t height, int64_t width) {
+  const ImageAxes at = image_axes(b.input_layout(0));
+  const auto h = static_cast<size_t>(at.h), w = static_cast<size_t>(at.w);
+  CompatSource source{{}, b.extents(0)};
+  source.extents[h] = rows.extent;
+  source.extents[w] = columns.extent;
+  source.window = b.map("window", DType::kU8, source.extents, [&](const Axes& place) {
+    Axes from = place;
+    from[h] = from[h] + rows.start;
+    from[w] = from[w] + columns.start;
+    return b.load(0, from, Border::kClamp);
+  });
+  const auto axis = [](int dim, const char* name, const Expr& extent, int64_t n) {
+    return CompatAxis{.dim = dim,
+                      .name = name,
+                      .lo = f64(0),
+                      .hi = to_f64(extent),
+                      .n = kernel::extent_constant(n),
+                      .extent = extent};
+  };
+  b.output_stage(0, compat_resized(b, source, axis(at.h, "rows", rows.extent, height),
+                                   axis(at.w, "columns", columns.extent, width)));
 }
 
 std::vector<op::Preset> resize_presets() {

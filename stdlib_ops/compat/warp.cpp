@@ -1,87 +1,26 @@
 // See warp.h. Sources of the formulas: Pillow's Geometry.c and Image.rotate; torchvision's
-// transforms/v2/functional/_geometry.py and PyTorch's grid_sample; OpenCV 4's imgwarp.cpp. Recorded outputs confirm
-// them (tests/oracle, group warp).
+// transforms/v2/functional/_geometry.py; OpenCV 4's imgwarp.cpp. Recorded outputs confirm them (tests/oracle, group
+// warp). How pixels are looked up, lookup.h says.
 //
-// Pillow: nearest neighbours in 16.16 fixed point, blends in f64 without their fraction; outside lies the fill.
-// torchvision: places in f32, scaled to [-1, 1] and back; outside of the image counts 0, and where a fill is given,
-// what the four pixels lack of the image is filled with it.
-// OpenCV 4: places of 10 bits, blends of 5 bits by weights of 15. (OpenCV 5 blends in f32.)
+// Pillow: nearest neighbours in 16.16 fixed point. torchvision: places in f32, scaled to [-1, 1] and back. OpenCV 4:
+// places of 10 bits. (OpenCV 5 blends in f32.)
 #include "stdlib_ops/compat/warp.h"
 
 #include <numbers>
 
-#include "stdlib_ops/common/resample.h"
-#include "stdlib_ops/compat/checks.h"
+#include "stdlib_ops/compat/lookup.h"
 
 namespace galatea::ops {
 namespace {
 
 constexpr double kFixedOne = 65536;     // Pillow's nearest neighbours
 constexpr double kOpenCvPlaces = 1024;  // 10 bits
-constexpr int64_t kOpenCvSteps = 32;    // of them, 5 bits for blends
-constexpr double kFarthest = 1 << 28;   // places further away are outside all the same
-
-/// The image, by whole places.
-class Plane {
- public:
-  explicit Plane(RecipeBuilder& b) : b_(b), at_(image_axes(b.input_layout(0))) {
-    if (!b.given("fill_value")) {
-      fill_ = {kernel::const_int(0, DType::kU8)};
-      return;
-    }
-    for (const Expr& value : b.arg_list("fill_value", b.arg_length("fill_value"), DType::kF32))
-      fill_.push_back(kernel::saturate(value, DType::kU8));
-    if (fill_.size() == 1) return;
-    const Expr channels = b.extent(0, at_.c);
-    b.check(equal(channels, i64(static_cast<int64_t>(fill_.size()))),
-            fmt::format("{} values of fill_value for {{}} channels", fill_.size()), {channels},
-            "give one number, or one per channel", "fill_value");
-  }
-
-  const ImageAxes& axes() const { return at_; }
-  Expr height() const { return b_.extent(0, at_.h); }
-  Expr width() const { return b_.extent(0, at_.w); }
-  Expr x_of(const Axes& at) const { return at[static_cast<size_t>(at_.w)]; }
-  Expr y_of(const Axes& at) const { return at[static_cast<size_t>(at_.h)]; }
-  Expr fill(const Axes& at) const {
-    return fill_.size() == 1 ? fill_[0] : choose(at[static_cast<size_t>(at_.c)], fill_);
-  }
-  Expr inside(const Expr& x, const Expr& y) const {
-    return (x >= i64(0)) & (x < width()) & (y >= i64(0)) & (y < height());
-  }
-  /// With the edge repeated.
-  Expr pixel(const Axes& at, const Expr& x, const Expr& y) const {
-    Axes from = at;
-    from[static_cast<size_t>(at_.w)] = x;
-    from[static_cast<size_t>(at_.h)] = y;
-    return b_.load(0, from, Border::kClamp);
-  }
-  Expr pixel_or(const Axes& at, const Expr& x, const Expr& y, const Expr& otherwise) const {
-    return select(inside(x, y), pixel(at, x, y), otherwise);
-  }
-
- private:
-  RecipeBuilder& b_;
-  ImageAxes at_;
-  std::vector<Expr> fill_;
-};
 
 /// Half up, as a whole number; what is too far away for one stays far away.
 Expr fixed_of(const Expr& value, double one) {
   const Expr most = f64(kFarthest * kFixedOne);
   return to_i64(whole_below(clamp(value * f64(one), -most, most) + f64(0.5)));
 }
-/// The same half to even.
-Expr rounded_of(const Expr& value, double one) {
-  const Expr most = f64(kFarthest * kFixedOne);
-  return to_i64(nearest_even(clamp(value * f64(one), -most, most)));
-}
-
-Expr near_place(const Expr& value) {
-  const Expr most = kernel::const_float(kFarthest, value.type());
-  return clamp(value, -most, most);
-}
-
 // ---- Pillow
 
 Expr pillow_nearest(const Plane& plane, const AffineMap& m, const Axes& at) {
@@ -99,35 +38,10 @@ Expr pillow_nearest(const Plane& plane, const AffineMap& m, const Axes& at) {
   return plane.pixel_or(at, places[0], places[1], plane.fill(at));
 }
 
-Expr pillow_cubic(const std::array<Expr, 4>& v, const Expr& d) {
-  const Expr p2 = v[2] - v[0], p3 = f64(2) * (v[0] - v[1]) + v[2] - v[3], p4 = v[1] - v[0] - v[2] + v[3];
-  return v[1] + d * (p2 + d * (p3 + d * p4));
-}
-
-Expr pillow_blend(const Plane& plane, const AffineMap& m, const Axes& at, bool cubic) {
+Expr pillow_blend(const Plane& plane, const AffineMap& m, const Axes& at, Filter filter) {
   const Expr x = to_f64(plane.x_of(at)) + f64(0.5), y = to_f64(plane.y_of(at)) + f64(0.5);
-  const Expr sx = near_place(m[0][0] * x + m[0][1] * y + m[0][2]);
-  const Expr sy = near_place(m[1][0] * x + m[1][1] * y + m[1][2]);
-  const Expr inside =
-      (sx >= f64(0)) & (sx < to_f64(plane.width())) & (sy >= f64(0)) & (sy < to_f64(plane.height()));
-  const Expr left = whole_below(sx - f64(0.5)), top = whole_below(sy - f64(0.5));
-  const Expr dx = sx - f64(0.5) - left, dy = sy - f64(0.5) - top;
-  const auto value = [&](int64_t i, int64_t j) {
-    return to_f64(plane.pixel(at, to_i64(left) + i64(i), to_i64(top) + i64(j)));
-  };
-  Expr result;
-  if (cubic) {
-    std::array<Expr, 4> rows;
-    for (int64_t j = 0; j < 4; ++j)
-      rows[static_cast<size_t>(j)] =
-          pillow_cubic({value(-1, j - 1), value(0, j - 1), value(1, j - 1), value(2, j - 1)}, dx);
-    result = pillow_cubic(rows, dy);
-  } else {
-    const auto mix = [](const Expr& a, const Expr& b, const Expr& d) { return a + (b - a) * d; };
-    result = mix(mix(value(0, 0), value(1, 0), dx), mix(value(0, 1), value(1, 1), dx), dy);
-  }
-  const Expr byte = kernel::convert(clamp(result, f64(0), f64(255)), DType::kU8);
-  return select(inside, byte, plane.fill(at));
+  return pillow_at(plane, at, m[0][0] * x + m[0][1] * y + m[0][2], m[1][0] * x + m[1][1] * y + m[1][2],
+                   filter);
 }
 
 // ---- torchvision
@@ -146,42 +60,23 @@ Theta centred(const Plane& plane, const AffineMap& m, const Expr& rows, const Ex
 }
 
 Expr torchvision_pixel(RecipeBuilder& b, const Plane& plane, const Theta& theta, const Expr& rows,
-                       const Expr& columns, const Axes& at, bool nearest) {
+                       const Expr& columns, const Axes& at, Filter filter) {
   const auto centre = [](const Expr& i, const Expr& n) {
     return to_f32(to_f64(i) - (to_f64(n) - f64(1)) * f64(0.5));
   };
   const Expr xg = centre(plane.x_of(at), columns), yg = centre(plane.y_of(at), rows);
-  std::array<Expr, 2> place;
+  std::array<Expr, 2> grid;
   for (size_t r = 0; r < 2; ++r) {
-    const Expr extent = to_f32(r == 0 ? plane.width() : plane.height()), half = extent * f32(0.5);
-    const Expr grid = kernel::fma(yg, theta[r][1] / half, xg * (theta[r][0] / half)) + theta[r][2] / half;
-    place[r] = near_place(((grid + f32(1)) * extent - f32(1)) * f32(0.5));
+    const Expr half = to_f32(r == 0 ? plane.width() : plane.height()) * f32(0.5);
+    grid[r] = kernel::fma(yg, theta[r][1] / half, xg * (theta[r][0] / half)) + theta[r][2] / half;
   }
-  const Expr none = kernel::const_int(0, DType::kU8);
-  if (nearest)
-    return plane.pixel_or(at, to_i64(nearest_even(place[0])), to_i64(nearest_even(place[1])), plane.fill(at));
-  const Expr left = whole_below(place[0]), top = whole_below(place[1]);
-  const Expr w = place[0] - left, e = f32(1) - w, n = place[1] - top, s = f32(1) - n;
-  const std::array<Expr, 4> weights = {s * e, s * w, n * e, n * w};
-  Expr sum, mask;
-  for (int64_t k = 0; k < 4; ++k) {
-    const Expr x = to_i64(left) + i64(k % 2), y = to_i64(top) + i64(k / 2);
-    const Expr& weight = weights[static_cast<size_t>(k)];
-    const Expr value = to_f32(plane.pixel_or(at, x, y, none));
-    const Expr share = select(plane.inside(x, y), weight, f32(0));
-    sum = k == 0 ? value * weight : kernel::fma(value, weight, sum);
-    mask = k == 0 ? share : mask + share;
-  }
-  if (b.given("fill_value")) {
-    const Expr fill = to_f32(plane.fill(at));
-    sum = (sum - fill) * mask + fill;
-  }
-  return kernel::saturate(sum, DType::kU8);
+  return torchvision_at(b, plane, at, grid, filter);
 }
 
 // ---- OpenCV
 
-Expr opencv_pixel(const Plane& plane, const AffineMap& m, const Axes& at, bool nearest) {
+Expr opencv_pixel(const Plane& plane, const OpenCvLookup& lookup, const AffineMap& m, const Axes& at,
+                  Filter filter) {
   const Expr x = plane.x_of(at), y = plane.y_of(at);
   // From corners of pixels to their centres.
   std::array<Expr, 2> place;
@@ -189,25 +84,10 @@ Expr opencv_pixel(const Plane& plane, const AffineMap& m, const Axes& at, bool n
     const Expr begin = m[r][2] + (m[r][0] + m[r][1]) * f64(0.5) - f64(0.5);
     const Expr along = rounded_of(m[r][0] * to_f64(x), kOpenCvPlaces);
     const Expr across = rounded_of(m[r][1] * to_f64(y) + begin, kOpenCvPlaces);
-    place[r] = along + across;
+    const int64_t bits = filter == Filter::kNearest ? 10 : 5;
+    place[r] = shift_right(along + across + i64(int64_t{1} << (bits - 1)), bits);
   }
-  if (nearest) {
-    const auto whole = [](const Expr& p) { return shift_right(p + i64(512), 10); };
-    return plane.pixel_or(at, whole(place[0]), whole(place[1]), plane.fill(at));
-  }
-  const auto steps = [](const Expr& p) { return shift_right(p + i64(16), 5); };
-  const Expr px = steps(place[0]), py = steps(place[1]);
-  const auto share = [](const Expr& p, int64_t k) {
-    const Expr part = to_i32(p & i64(kOpenCvSteps - 1));
-    return k == 1 ? part : i32(kOpenCvSteps) - part;
-  };
-  Expr sum = i32(1 << 14);
-  for (int64_t k = 0; k < 4; ++k) {
-    const Expr value =
-        plane.pixel_or(at, shift_right(px, 5) + i64(k % 2), shift_right(py, 5) + i64(k / 2), plane.fill(at));
-    sum = sum + to_i32(value) * (share(px, k % 2) * share(py, k / 2) * i32(32));
-  }
-  return kernel::saturate(shift_right(sum, 15), DType::kU8);
+  return lookup(at, place[0], place[1]);
 }
 
 /// An angle, taken modulo a turn first, as Python's % does.
@@ -295,16 +175,33 @@ std::array<Expr, 2> torchvision_canvas(const Plane& plane, const Expr& c, const 
   return {covered(s32, c32, half_h), covered(c32, -s32, half_w)};
 }
 
+Turned turned_by(RecipeBuilder& b) {
+  const Plane plane(b);
+  const Expr angle = b.arg("angle", DType::kF32);
+  b.check(absolute(angle) <= f32(1e9), "the angle {} is no angle in degrees", {angle}, {}, "angle");
+  if (b.compat() == Compat::kPil) return pillow_rotation(b, plane, angle);
+  const Turn turn = turn_of(angle);
+  const Expr &c = turn.cosine, &s = turn.sine;
+  std::array<Expr, 2> size = {plane.height(), plane.width()};
+  if (b.given("size")) {
+    size = warp_size(b);
+  } else if (!b.flag("keep_size")) {
+    const std::array<Expr, 2> canvas = torchvision_canvas(plane, c, s);
+    size = {select(turn.upright, size[1], canvas[0]), select(turn.upright, size[0], canvas[1])};
+  }
+  return {about_middles(plane, c, s, size[0], size[1]), size[0], size[1]};
+}
+
 }  // namespace
 
 Status check_compat_warp(const TypeContext& ctx) {
   GALATEA_TRY(check_bytes(ctx));
   const auto filter = static_cast<Filter>(ctx.integer("interp_type"));
-  const bool cubic = ctx.compat() == Compat::kPil && filter == Filter::kCubic;
-  if (filter != Filter::kNearest && filter != Filter::kLinear && !cubic)
+  const bool has_cubic = ctx.compat() != Compat::kTorchvision;
+  if (filter != Filter::kNearest && filter != Filter::kLinear && !(has_cubic && filter == Filter::kCubic))
     return preset_error(ctx, " does not have that filter",
-                        ctx.compat() == Compat::kPil ? "use types.INTERP_NN, INTERP_LINEAR or INTERP_CUBIC"
-                                                     : "use types.INTERP_NN or INTERP_LINEAR",
+                        has_cubic ? "use types.INTERP_NN, INTERP_LINEAR or INTERP_CUBIC"
+                                  : "use types.INTERP_NN or INTERP_LINEAR",
                         "interp_type");
   GALATEA_TRY(check_without(ctx, {{"cubic_a", "the library has its own cubic"}}));
   if (ctx.op().name != "rotate") return {};
@@ -319,7 +216,7 @@ Status check_compat_warp(const TypeContext& ctx) {
 void output_compat_warp(RecipeBuilder& b, const AffineMap& map, const Expr& rows, const Expr& columns) {
   const Plane plane(b);
   const auto filter = static_cast<Filter>(b.integer("interp_type"));
-  const bool nearest = filter == Filter::kNearest;
+  const OpenCvLookup opencv(b, plane, b.compat() == Compat::kOpenCv ? filter : Filter::kNearest);
   for (const auto& row : map)
     for (const Expr& element : row)
       b.check(absolute(element) <= f64(kFarthest), "the map of the warp has the element {}", {element},
@@ -331,35 +228,22 @@ void output_compat_warp(RecipeBuilder& b, const AffineMap& map, const Expr& rows
   b.output_stage(0, b.map("warp", DType::kU8, extents, [&](const Axes& at) {
     switch (b.compat()) {
       case Compat::kPil:
-        return nearest ? pillow_nearest(plane, map, at)
-                       : pillow_blend(plane, map, at, filter == Filter::kCubic);
+        return filter == Filter::kNearest ? pillow_nearest(plane, map, at)
+                                          : pillow_blend(plane, map, at, filter);
       case Compat::kTorchvision:
-        return torchvision_pixel(b, plane, theta, rows, columns, at, nearest);
+        return torchvision_pixel(b, plane, theta, rows, columns, at, filter);
       default:
-        return opencv_pixel(plane, map, at, nearest);
+        return opencv_pixel(plane, opencv, map, at, filter);
     }
   }));
 }
 
 void define_compat_rotate(RecipeBuilder& b) {
-  const Plane plane(b);
-  const Expr angle = b.arg("angle", DType::kF32);
-  b.check(absolute(angle) <= f32(1e9), "the angle {} is no angle in degrees", {angle}, {}, "angle");
-  if (b.compat() == Compat::kPil) {
-    const Turned turned = pillow_rotation(b, plane, angle);
-    return output_compat_warp(b, turned.map, turned.rows, turned.columns);
-  }
-  const Turn turn = turn_of(angle);
-  const Expr &c = turn.cosine, &s = turn.sine;
-  std::array<Expr, 2> size = {plane.height(), plane.width()};
-  if (b.given("size")) {
-    size = warp_size(b);
-  } else if (!b.flag("keep_size")) {
-    const std::array<Expr, 2> canvas = torchvision_canvas(plane, c, s);
-    size = {select(turn.upright, size[1], canvas[0]), select(turn.upright, size[0], canvas[1])};
-  }
-  output_compat_warp(b, about_middles(plane, c, s, size[0], size[1]), size[0], size[1]);
+  const Turned turned = turned_by(b);
+  output_compat_warp(b, turned.map, turned.rows, turned.columns);
 }
+
+AffineMap compat_rotation(RecipeBuilder& b) { return turned_by(b).map; }
 
 std::vector<op::Preset> warp_presets(const std::string& pil, const std::string& torchvision) {
   const std::string black = "; without fill_value, outside is black";
@@ -373,7 +257,9 @@ std::vector<op::Preset> warp_presets(const std::string& pil, const std::string& 
                   "fill" +
                   black},
       {.peer = Compat::kOpenCv,
-       .differs = "cv2.warpAffine of OpenCV 4: places in 32nds of a pixel, weights of 15 bits" + black}};
+       .differs =
+           "cv2.warpAffine of OpenCV 4: places in 32nds of a pixel, weights of 15 bits, cubic with a = -3/4" +
+           black}};
 }
 
 }  // namespace galatea::ops

@@ -11,6 +11,8 @@ namespace galatea::ops {
 Status check_compat_warp(const TypeContext& ctx);
 /// fn.rotate as a whole.
 void define_compat_rotate(RecipeBuilder& b);
+/// From places of its output to those of the image.
+AffineMap compat_rotation(RecipeBuilder& b);
 /// Output 0: the input seen through the map.
 void output_compat_warp(RecipeBuilder& b, const AffineMap& map, const Expr& rows, const Expr& columns);
 /// `pil` and `torchvision` name the functions; OpenCV has one.

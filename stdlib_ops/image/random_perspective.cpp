@@ -5,6 +5,7 @@
 
 #include "stdlib_ops/common/perspective.h"
 #include "stdlib_ops/common/places.h"
+#include "stdlib_ops/compat/perspective.h"
 #include "stdlib_ops/operators.h"
 
 namespace galatea::ops {
@@ -22,6 +23,7 @@ Types random_perspective_types(const TypeContext& ctx) {
   GALATEA_TRY(check_unit(ctx, "p"));
   GALATEA_TRY(check_lookup_filter(ctx, "interp_type", {Filter::kNearest, Filter::kLinear, Filter::kCubic}));
   GALATEA_TRY(check_fill_value(ctx));
+  if (ctx.compat() != op::Compat::kDali) GALATEA_TRY(check_compat_perspective(ctx));
   ir::Type out = ctx.input(0);
   out.layout = ctx.input_layout(0);
   return std::vector{out};
@@ -87,12 +89,14 @@ ProjectiveMap drawn_map(RecipeBuilder& b) {
 
 void define_random_perspective(RecipeBuilder& b) {
   const ImageAxes at = image_axes(b.input_layout(0));
+  const Expr rows = b.extent(0, at.h), columns = b.extent(0, at.w);
+  if (b.compat() != op::Compat::kDali) return output_compat_perspective(b, drawn_map(b), true, rows, columns);
   const Lookup lookup{.b = b,
                       .at = at,
                       .filter = static_cast<Filter>(b.integer("interp_type")),
                       .outside = Outside::kFill,
                       .fill = fill_or_zero(b, at)};
-  output_perspective(b, of_centres(drawn_map(b)), b.extent(0, at.h), b.extent(0, at.w), lookup);
+  output_perspective(b, of_centres(drawn_map(b)), rows, columns, lookup);
 }
 
 }  // namespace
@@ -138,6 +142,7 @@ Operator make_galatea_random_perspective() {
   op.output_extents = OutputExtents::kLikeFirstInput;
   op.example =
       image_example("fn.galatea.random_perspective(image, distortion_scale=0.3, fill_value=128), label");
+  op.presets = perspective_presets();
   op.type_rule = random_perspective_types;
   op.define = define_random_perspective;
   moves_places(op, [](RecipeBuilder& b) { output_places(b, adjugate(drawn_map(b))); });

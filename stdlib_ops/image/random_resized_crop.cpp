@@ -1,10 +1,10 @@
 // random_resized_crop: a random window of area and aspect ratio, resampled to a fixed size.
 //
 // Comes in: an image. Goes out: the window resampled to `size`; filter taps may reach past the window, as in
-// the reference.
+// the reference, but under a preset.
 #include "stdlib_ops/common/places.h"
 #include "stdlib_ops/common/random_window.h"
-#include "stdlib_ops/compat/checks.h"
+#include "stdlib_ops/compat/resize.h"
 #include "stdlib_ops/operators.h"
 
 namespace galatea::ops {
@@ -12,6 +12,7 @@ namespace {
 
 Types random_resized_crop_types(const TypeContext& ctx) {
   GALATEA_TRY(check_random_window(ctx));
+  if (ctx.compat() != op::Compat::kDali) GALATEA_TRY(check_compat_filter(ctx));
   GALATEA_ASSIGN(const DType dtype, resampled_dtype(ctx));
   const auto size = ctx.integers("size");
   if (size.empty() || size.size() > 2)
@@ -28,11 +29,16 @@ Types random_resized_crop_types(const TypeContext& ctx) {
 }
 
 /// Rows, then columns.
-std::array<ResampleAxis, 2> drawn_axes(RecipeBuilder& b) {
+std::pair<AxisRange, AxisRange> drawn_window(RecipeBuilder& b) {
   const ImageAxes at = image_axes(b.input_layout(0));
   const Expr height = b.full_extent(0, at.h), width = b.full_extent(0, at.w);
   b.check((height > i64(0)) & (width > i64(0)), "the image is empty: {} x {}", {height, width});
-  const auto [rows, columns] = random_window(b, height, width);
+  return random_window(b, height, width);
+}
+
+std::array<ResampleAxis, 2> drawn_axes(RecipeBuilder& b) {
+  const ImageAxes at = image_axes(b.input_layout(0));
+  const auto [rows, columns] = drawn_window(b);
   const auto size = b.integers("size");
   auto axis = [](int dim, const AxisRange& range, int64_t n) {
     return ResampleAxis{.dim = dim,
@@ -45,6 +51,11 @@ std::array<ResampleAxis, 2> drawn_axes(RecipeBuilder& b) {
 }
 
 void define_random_resized_crop(RecipeBuilder& b) {
+  if (b.compat() != op::Compat::kDali) {
+    const auto [rows, columns] = drawn_window(b);
+    const auto size = b.integers("size");
+    return output_compat_resized_window(b, rows, columns, size.front(), size.back());
+  }
   const auto [rows, columns] = drawn_axes(b);
   b.output_stage(0, resample(b, rows, columns));
 }
@@ -64,7 +75,8 @@ Operator make_random_resized_crop() {
       "The window covers a random fraction of the image (random_area) with a random ratio of width to height "
       "(random_aspect_ratio, uniform in the logarithm); after num_attempts windows that do "
       "not fit, the largest allowed one is taken. It is then resampled as fn.resize resamples a region of "
-      "interest: filters may use pixels outside the window.";
+      "interest: filters may use pixels outside the window. Under a preset (compat=) it is cut out first, as the "
+      "other libraries do; where it lies, is drawn in the same way.";
   op.inputs = {{.name = "data",
                 .documentation = "image",
                 .layouts = {"HWC", "CHW"},
@@ -76,8 +88,9 @@ Operator make_random_resized_crop() {
               .documentation = "Extents of the output, (h, w) or one number."}};
   append(op.args, random_window_args());
   append(op.args, filter_args());
-  op.presets = refused_presets("its filters use pixels outside of the window, where the library crops first",
-                               "cut with fn.decoders.image_random_crop, and call fn.resize");
+  op.presets = resize_presets();
+  for (op::Preset& preset : op.presets)
+    preset.differs = "the window is cut out first, then resized: " + preset.differs;
   op.random = true;
   op.devices = {"cpu", "gpu"};
   op.effect = effect("fn.random_resized_crop(image, size=[160, 240], random_area=[{}])",

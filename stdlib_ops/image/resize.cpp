@@ -450,7 +450,10 @@ Operator make_resize() {
   op.presets = resize_presets();
   op.type_rule = resize_types;
   op.define = define_resize;
-  moves_places(op, [](RecipeBuilder& b) { output_resized_places(b, resized(b, resized_axes(b))); });
+  moves_places(op, [](RecipeBuilder& b) {
+    if (b.compat() != op::Compat::kDali) return output_compat_resized_places(b);
+    output_resized_places(b, resized(b, resized_axes(b)));
+  });
   return op;
 }
 

@@ -129,7 +129,9 @@ Operator make_rotate() {
   op.presets = warp_presets("Image.rotate", "rotate");
   op.type_rule = rotate_types;
   op.define = define_rotate;
-  moves_places(op, [](RecipeBuilder& b) { output_places(b, inverse(turn_of(b).map)); });
+  moves_places(op, [](RecipeBuilder& b) {
+    output_places(b, inverse(b.compat() != op::Compat::kDali ? compat_rotation(b) : turn_of(b).map));
+  });
   return op;
 }
 

@@ -9,6 +9,7 @@
 #include "stdlib_ops/common/perspective.h"
 #include "stdlib_ops/common/places.h"
 #include "stdlib_ops/common/warp.h"
+#include "stdlib_ops/compat/perspective.h"
 #include "stdlib_ops/operators.h"
 
 namespace galatea::ops {
@@ -40,6 +41,7 @@ Types warp_perspective_types(const TypeContext& ctx) {
                      "use \"corner\" or \"center\"", "pixel_origin");
   GALATEA_TRY(check_warp_size(ctx));
   GALATEA_TRY(check_fill_value(ctx));
+  if (ctx.compat() != op::Compat::kDali) GALATEA_TRY(check_compat_perspective(ctx));
   ir::Type out = ctx.input(0);
   out.layout = ctx.input_layout(0);
   if (ctx.given("size")) set_warp_extents(ctx, out);
@@ -83,12 +85,15 @@ void define_warp_perspective(RecipeBuilder& b) {
       size[k] = max(round_to_i64(given[k]), i64(1));
     }
   }
+  const bool from_corners = b.text("pixel_origin") == "corner";
+  if (b.compat() != op::Compat::kDali)
+    return output_compat_perspective(b, map, from_corners, size[0], size[1]);
   const Lookup lookup{.b = b,
                       .at = at,
                       .filter = static_cast<Filter>(b.integer("interp_type")),
                       .outside = border_mode(b.text("border_mode"))->second,
                       .fill = fill_or_zero(b, at)};
-  output_perspective(b, b.text("pixel_origin") == "corner" ? of_centres(map) : map, size[0], size[1], lookup);
+  output_perspective(b, from_corners ? of_centres(map) : map, size[0], size[1], lookup);
 }
 
 }  // namespace
@@ -156,6 +161,7 @@ Operator make_experimental_warp_perspective() {
   op.example = image_example(
       "fn.experimental.warp_perspective(image, matrix=[1.0, 0.1, -8.0, 0.0, 1.0, 0.0, 0.0, 0.001, 1.0]), "
       "label");
+  op.presets = perspective_presets();
   op.type_rule = warp_perspective_types;
   op.define = define_warp_perspective;
   moves_places(op, define_warp_perspective_places);

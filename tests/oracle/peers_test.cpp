@@ -30,7 +30,8 @@ TEST(PeersOfOperators, GiveWhatWasRecorded) {
   for (const OracleCase& oracle_case : group->cases) EXPECT_EQ(run_case(oracle_case), "") << oracle_case.name;
 }
 
-INSTANTIATE_TEST_SUITE_P(Recorded, Peers, ::testing::Values("resize", "colour", "blur", "warp", "decode"),
+INSTANTIATE_TEST_SUITE_P(Recorded, Peers,
+                         ::testing::Values("resize", "colour", "blur", "warp", "perspective", "decode"),
                          [](const auto& test) { return std::string(test.param); });
 
 }  // namespace

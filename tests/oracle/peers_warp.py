@@ -19,7 +19,7 @@ def add(group):
     images = samples.images(SIZES, key=1)
     pil = {"NN": Image.NEAREST, "LINEAR": Image.BILINEAR, "CUBIC": Image.BICUBIC}
     tensor = {"NN": InterpolationMode.NEAREST, "LINEAR": InterpolationMode.BILINEAR}
-    opencv = {"NN": cv2.INTER_NEAREST, "LINEAR": cv2.INTER_LINEAR}
+    opencv = {"NN": cv2.INTER_NEAREST, "LINEAR": cv2.INTER_LINEAR, "CUBIC": cv2.INTER_CUBIC}
     for angle in ANGLES:
         for keep in (True, False):
             options = f"angle={angle}, keep_size={keep}"
