@@ -55,6 +55,9 @@ struct Port {
   std::vector<Extent> extents;  ///< one per axis; empty: not stated
   bool optional = false;        ///< may be left out; an output of a source that was left out has no elements
   bool any_device = false;      ///< an operator on the GPU takes it from the CPU as well
+  /// An operator reads no element of it. Frames of it, which have all the same extents, lift no call; where
+  /// something else does, there must be as many.
+  bool extents_only = false;
 
   /// Number of axes where there is only one; else -1.
   int rank() const;

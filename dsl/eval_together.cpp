@@ -44,10 +44,14 @@ Value with(Evaluator& ev, const Value& bundle, const std::vector<std::pair<const
   return made;
 }
 
-/// An image of one time: rows and columns, and channels or none.
+bool has_frames(const ir::Type& type) { return type.layout.find('F') >= 0; }
+/// Axes of one frame.
+int frame_ndim(const ir::Type& type) { return type.ndim - (has_frames(type) ? 1 : 0); }
+
+/// An image, or a sequence of them: rows and columns, and frames and channels or none.
 bool is_picture(const ir::Type& type) {
   const std::string axes = type.layout.str();
-  return axes.contains('H') && axes.contains('W') && axes.find_first_not_of("HWC") == std::string::npos;
+  return axes.contains('H') && axes.contains('W') && axes.find_first_not_of("FHWC") == std::string::npos;
 }
 
 /// Arguments that speak of values, not of places: what a mask has instead.
@@ -131,31 +135,36 @@ class Given {
     return ev_.report(std::move(diagnostic));
   }
 
-  /// With channels. A picture without a layout has that of its number of axes.
-  Value picture(const std::string& name) {
-    Value picture = value(name);
-    if (!picture.is_node()) return wrong(name, "a data node");
-    const ir::Type type = ev_.type_of(picture);
-    const bool is_plain = type.layout.empty() && (type.ndim == 2 || type.ndim == 3);
-    if (is_plain)
-      picture = made("reshape", {picture}, name, {{"layout", text(type.ndim == 3 ? "HWC" : "HW"), {}}});
-    if (picture.is_poison()) return picture;
-    if (!is_picture(ev_.type_of(picture)))
-      return wrong(name, "an image of layout HWC, CHW or HW",
-                   "sequences and volumes have no boxes yet: apply it to images");
-    if (ev_.type_of(picture).ndim == 3) return picture;
-    return made("expand_dims", {picture}, name,
-                {{"axes", ir::Attr(std::vector<int64_t>{2}), {}}, {"new_axis_names", text("C"), {}}});
+  Value image() {
+    const Value image = picture("image", "", "an image of layout HWC, CHW or HW, or a sequence of them",
+                                "a sequence has the layout FHWC: `fn.reshape(x, layout=\"FHWC\")` says so; "
+                                "volumes have no boxes");
+    if (image.is_node()) is_sequence_ = has_frames(ev_.type_of(image));
+    return image;
   }
 
-  /// Rows of numbers, FLOAT, on the CPU; integers are converted. None where they were not given.
+  /// As the image has been looked at.
+  Value mask() {
+    if (!is_sequence_) return picture("mask", "", "an image of layout HWC, CHW or HW");
+    return picture("mask", "F", "a sequence of layout FHW or FHWC, as the image",
+                   "a mask has a frame for each of the image's");
+  }
+
+  /// Rows of numbers, FLOAT, on the CPU; integers are converted. None where they were not given. Those of a
+  /// sequence may be given per frame.
   Value rows(const std::string& name, int most_axes, int64_t innermost, const char* wanted) {
     Value rows = value(name);
     if (rows.is(ValueKind::kNone)) return rows;
     if (!rows.is_node()) rows = ev_.constant_node(rows, span(name));
     if (!rows.is_node()) return good_ = false, rows;
+    if (is_sequence_ && ev_.type_of(rows).ndim == most_axes + 1)
+      rows = made("per_frame", {rows}, name, {{"replace", ir::Attr(true), {}}});
+    if (rows.is_poison()) return rows;
+    if (has_frames(ev_.type_of(rows)) && !is_sequence_)
+      return wrong(name, "given for one image, whose layout has no axis F");
     const ir::Type type = ev_.type_of(rows);
-    const bool fits = type.ndim >= 2 && type.ndim <= most_axes && !is_bool(type.dtype) &&
+    const int ndim = frame_ndim(type);
+    const bool fits = ndim >= 2 && ndim <= most_axes && !is_bool(type.dtype) &&
                       (type.extents.back() == innermost || type.extents.back() < 0);
     if (!fits) return wrong(name, wanted);
     if (type.device == ir::Device::kGpu) rows = ev_.move_node(rows, ir::Device::kCpu, span(name));
@@ -193,11 +202,32 @@ class Given {
  private:
   static constexpr std::string_view kNames[] = {"image",      "mask",     "boxes",       "labels",   "points",
                                                 "box_format", "relative", "min_visible", "mask_fill"};
-  static ir::Attr text(const char* words) { return ir::Attr(std::string(words)); }
+
+  /// With channels. One without a layout has that of its number of axes, behind `front`.
+  Value picture(const std::string& name, const std::string& front, const char* wanted,
+                const std::string& help = "") {
+    Value picture = value(name);
+    if (!picture.is_node()) return wrong(name, "a data node");
+    const ir::Type type = ev_.type_of(picture);
+    const int ndim = type.ndim - static_cast<int>(front.size());
+    if (type.layout.empty() && (ndim == 2 || ndim == 3))
+      picture = made("reshape", {picture}, name, {{"layout", text(front + (ndim == 3 ? "HWC" : "HW")), {}}});
+    if (picture.is_poison()) return picture;
+    const ir::Type& named = ev_.type_of(picture);
+    if (!is_picture(named) || (name == "mask" && has_frames(named) != is_sequence_))
+      return wrong(name, wanted, help);
+    if (named.layout.find('C') >= 0) return picture;
+    return made(
+        "expand_dims", {picture}, name,
+        {{"axes", ir::Attr(std::vector<int64_t>{named.ndim}), {}}, {"new_axis_names", text("C"), {}}});
+  }
+
+  static ir::Attr text(std::string words) { return ir::Attr(std::move(words)); }
 
   Evaluator& ev_;
   Span call_;
   bool good_ = true;
+  bool is_sequence_ = false;  ///< the image is
   std::map<std::string, CallArguments::Keyword> given_;
 };
 
@@ -232,10 +262,11 @@ Value Evaluator::make_together(CallArguments& a) {
   if (!given.good()) return Value::poison();
   if (!given.has("image")) return fail(Message::kMissingArgument, a.span, {"galatea.together", "image"});
 
-  const Value image = given.picture("image");
-  const Value mask = given.has("mask") ? given.picture("mask") : Value::none();
-  const Value boxes = given.rows("boxes", 2, 4, "boxes as rows of four numbers, FLOAT [n, 4]");
-  const Value points =
+  const Value image = given.image();
+  if (!image.is_node()) return Value::poison();
+  const Value mask = given.has("mask") ? given.mask() : Value::none();
+  Value boxes = given.rows("boxes", 2, 4, "boxes as rows of four numbers, FLOAT [n, 4]");
+  Value points =
       given.rows("points", 3, 2, "points as rows of x and y, FLOAT [n, 2], or [n, k, 2]: k of each box");
   const Value labels = given.labels();
   const Value format =
@@ -243,10 +274,20 @@ Value Evaluator::make_together(CallArguments& a) {
   const Value relative = given.option("relative", Value::of(false), is_flag, "True or False");
   const Value least = given.option("min_visible", Value::of(0.0), is_share, "a number from 0 to 1");
   const Value fill = given.option("mask_fill", Value::of(0.0), is_number, "a number");
-  const Value map = unmoved(*this, a.span);
-  if (!given.good() || image.is_poison() || mask.is_poison() || map.is_poison()) return Value::poison();
+  Value map = unmoved(*this, a.span);
+  if (!given.good() || mask.is_poison() || map.is_poison()) return Value::poison();
 
-  const bool is_flat = mask.is_node() && type_of(given.value("mask")).ndim == 2;
+  // Of a sequence all is per frame, unless boxes and points are given for all frames at once.
+  const auto is_per_frame = [&](const Value& rows) { return rows.is_node() && has_frames(type_of(rows)); };
+  const bool has_rows = boxes.is_node() || points.is_node();
+  if (has_frames(type_of(image)) && (is_per_frame(boxes) || is_per_frame(points) || !has_rows)) {
+    map = given.made("together.frames", {map, image}, "image");
+    if (boxes.is_node()) boxes = given.made("together.frames", {boxes, image}, "boxes");
+    if (points.is_node()) points = given.made("together.frames", {points, image}, "points");
+  }
+  if (!given.good()) return Value::poison();
+
+  const bool is_flat = mask.is_node() && type_of(given.value("mask")).ndim + 1 == type_of(mask).ndim;
   Value fitting = Value::none(), corners = Value::none(), visible = Value::none(), pixels = Value::none(),
         inside = Value::none();
   const ir::Arg in_fractions = {"relative", ir::Attr(truth(relative)), {}};
@@ -304,7 +345,9 @@ Value Evaluator::carry(const Value& made, const std::vector<Value>& operands, co
   if (places == op::Places::kNone) return made;
   const Value bundle = common_bundle(operands, call);
   if (bundle.is_poison()) return bundle;
-  if (places == op::Places::kUnknown || !is_picture(type_of(made)))
+  const bool is_alike =
+      is_picture(type_of(made)) && has_frames(type_of(made)) == has_frames(type_of(field(bundle, kImage)));
+  if (places == op::Places::kUnknown || !is_alike)
     return fail(Message::kPlacesUnknown, call.span, {call.what});
   return places == op::Places::kMoved ? carry_moved(made, bundle, call)
                                       : with(*this, bundle, {{kImage, made}});
@@ -335,7 +378,9 @@ Value Evaluator::carry_moved(const Value& made, const Value& bundle, const Bundl
   spec.has_own_seed = node.has_own_seed;
   const Value step = add_node(std::move(spec));
   if (step.is_poison()) return step;
-  const Value map = node_operator("together.compose", {step, field(bundle, kMap)}, call.span);
+  if (type_of(step).ndim > type_of(field(bundle, kMap)).ndim)
+    return fail(Message::kFramesApart, call.span, {call.what});
+  const Value map = node_operator("together.compose", {step, field(bundle, kMap), made}, call.span);
   Value mask = field(bundle, kMask), visible = field(bundle, kVisible), inside = field(bundle, kInside);
   if (mask.is_node()) mask = mask_node(node, mask, field(bundle, kMaskFill), call.span);
   if (visible.is_node()) visible = node_operator("together.visible", {visible, made, step}, call.span);
@@ -357,15 +402,23 @@ Value Evaluator::move_bundle(const Value& bundle, ir::Device to, Span span) {
 
 // ---- taken out
 
+namespace {
+
+Value on_boxes(Evaluator& ev, const char* op, const Value& bundle, Span span) {
+  return ev.node_operator(op, {field(bundle, kCorners), field(bundle, kVisible), field(bundle, kMap)}, span,
+                          {{"min_visible", ir::Attr(field(bundle, kMinVisible).as_double()), span}});
+}
+
+}  // namespace
+
 Value Evaluator::kept_rows(const Value& bundle, const Value& rows, Span span) {
   if (rows.is_sequence()) {
     std::vector<Value> all;
     for (const Value& one : rows.elements()) all.push_back(kept_rows(bundle, one, span));
     return rows.is(ValueKind::kList) ? make_list(std::move(all), span) : make_tuple(std::move(all));
   }
-  const Value marks =
-      node_operator("together.seen", {field(bundle, kCorners), field(bundle, kVisible), field(bundle, kMap)},
-                    span, {{"min_visible", ir::Attr(field(bundle, kMinVisible).as_double()), span}});
+  Value marks = on_boxes(*this, "together.seen", bundle, span);
+  if (marks.is_node() && type_of(marks).ndim == 2) marks = node_operator("together.anywhere", {marks}, span);
   if (marks.is_poison()) return marks;
   const Value count =
       node_operator("reductions.sum", {marks}, span, {{"dtype", ir::Attr(DType::kI32), span}});
@@ -374,8 +427,7 @@ Value Evaluator::kept_rows(const Value& bundle, const Value& rows, Span span) {
 }
 
 Value Evaluator::shown_boxes(const Value& bundle, Span span) {
-  const Value boxes = node_operator(
-      "together.boxes", {field(bundle, kCorners), field(bundle, kVisible), field(bundle, kMap)}, span);
+  const Value boxes = on_boxes(*this, "together.boxes", bundle, span);
   const Value kept = boxes.is_poison() ? boxes : kept_rows(bundle, boxes, span);
   if (kept.is_poison()) return kept;
   return node_operator("together.format", {kept, field(bundle, kImage)}, span,
@@ -412,7 +464,7 @@ Value Evaluator::bundle_attribute(const Value& bundle, const std::string& name, 
                 : node_operator("together.points", {points, field(bundle, kMap), field(bundle, kImage)}, span,
                                 {{"relative", ir::Attr(truth(field(bundle, kRelative))), span}});
     // Points of boxes are rows beside them.
-    const bool of_each_box = type_of(points).ndim == 3 && field(bundle, kCorners).is_node();
+    const bool of_each_box = frame_ndim(type_of(points)) == 3 && field(bundle, kCorners).is_node();
     if (of_each_box && !value.is_poison()) value = kept_rows(bundle, value, span);
   } else if (name == "matrix") {
     value = node_operator("cast", {field(bundle, kMap)}, span, {{"dtype", ir::Attr(DType::kF32), span}});

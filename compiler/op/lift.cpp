@@ -75,17 +75,17 @@ class Lifter {
   void find_axis_extents() {
     for (size_t l = 0; l < lifting_.axes().size(); ++l) {
       Expr extent;
+      std::string first;
       for (const LiftedOperand& operand : lifting_.operands()) {
         if (operand.dims[l] < 0) continue;
         const Expr here = extent_of(operand.value, operand.dims[l]);
         if (!extent) {
           extent = here;
+          first = name_of(operand);
         } else if (!kernel::same(here, extent)) {
-          const std::string what =
-              operand.argument.empty() ? fmt::format("input {}", operand.input) : operand.argument;
           add_check({kernel::equal(here, extent),
-                     fmt::format("{} has {{}} frames (axis {}), the input has {{}}", what,
-                                 lifting_.axes()[l].letter),
+                     fmt::format("{} has {{}} frames (axis {}), {} has {{}}", name_of(operand),
+                                 lifting_.axes()[l].letter, operand.argument.empty() ? first : "the input"),
                      {here, extent},
                      "give as many as there are frames",
                      operand.argument});
@@ -93,6 +93,12 @@ class Lifter {
       }
       axis_extents_.push_back(extent);
     }
+  }
+
+  std::string name_of(const LiftedOperand& operand) const {
+    if (!operand.argument.empty()) return operand.argument;
+    const std::vector<Port>& ports = node_.op->inputs;
+    return ports[std::min(static_cast<size_t>(operand.input), ports.size() - 1)].name;
   }
 
   Mask mask_of(const LiftedOperand& operand) const {
@@ -455,7 +461,9 @@ class Lifter {
   /// Outputs of a frame that are no view of all frames become stages.
   void make_stage_of(LoweredOutput& output, size_t k) {
     using Kind = LoweredOutput::Kind;
-    if (output.kind == Kind::kStage || (output.kind == Kind::kView && stays_view(output))) return;
+    const bool stays_scalars = output.kind == Kind::kScalars && all_ == 0;
+    if (output.kind == Kind::kStage || stays_scalars || (output.kind == Kind::kView && stays_view(output)))
+      return;
     std::vector<int> axis_of;
     std::vector<Expr> at;
     for (size_t d = 0; d < output.extents.size(); ++d) {
@@ -516,7 +524,8 @@ class Lifter {
   }
 
   LoweredOutput lift_output(const LoweredOutput& output, size_t k) {
-    return output.kind == LoweredOutput::Kind::kStage ? lift_stage_output(output, k) : lift_view(output, k);
+    if (output.kind == LoweredOutput::Kind::kStage) return lift_stage_output(output, k);
+    return output.kind == LoweredOutput::Kind::kScalars ? lift_scalars(output) : lift_view(output, k);
   }
 
   LoweredOutput lift_stage_output(const LoweredOutput& output, size_t k) {
@@ -555,6 +564,14 @@ class Lifter {
     out_.stages.push_back(std::move(copy));
     masks_.push_back(all_);
     return static_cast<int>(out_.stages.size()) - 1;
+  }
+
+  /// Of one frame: the call has no axes.
+  LoweredOutput lift_scalars(const LoweredOutput& output) {
+    LoweredOutput out = output;
+    out.extents = uniform(output.extents);
+    out.elements = uniform(output.elements);
+    return out;
   }
 
   LoweredOutput lift_view(const LoweredOutput& output, size_t k) {

@@ -60,19 +60,32 @@ Lifting::Lifting(const ir::Graph& graph, const Operator& op, const std::vector<i
                  const std::vector<ir::Arg>& args)
     : num_inputs_(num_own_inputs(inputs, args)) {
   if (op.inputs.empty()) return;
-  for (size_t k = 0; k < static_cast<size_t>(num_inputs_); ++k)
-    add_input(graph, op.inputs[std::min(k, op.inputs.size() - 1)], inputs[k], static_cast<int>(k));
-  if (axis_of(kFrameAxis, 0) < 0) return;
+  bool has_frames = false;
+  const auto add_inputs = [&](bool extents_only) {
+    for (size_t k = 0; k < static_cast<size_t>(num_inputs_); ++k) {
+      const Port& port = op.inputs[std::min(k, op.inputs.size() - 1)];
+      has_frames |= !works_on(port, kFrameAxis) && graph.type(inputs[k]).layout.find(kFrameAxis) >= 0;
+      if (port.extents_only == extents_only) add_input(graph, port, inputs[k], static_cast<int>(k));
+    }
+  };
+  add_inputs(false);
   int next = num_inputs_;
   for (const ir::Arg& arg : args)
-    if (arg.is_value() && graph.type(arg.as_value()).layout.find(kFrameAxis) == 0)
+    if (has_frames && arg.is_value() && graph.type(arg.as_value()).layout.find(kFrameAxis) == 0)
       add_argument(graph, arg, next++);
+  add_inputs(true);  // along the axes that there are by then
 }
 
 int Lifting::axis_of(char letter, int occurrence) const {
   for (size_t l = 0; l < axes_.size(); ++l)
     if (axes_[l].letter == letter && axes_[l].occurrence == occurrence) return static_cast<int>(l);
   return -1;
+}
+
+int Lifting::add_axis(const LiftedAxis& axis) {
+  axes_.push_back(axis);
+  for (LiftedOperand& other : operands_) other.dims.push_back(-1);
+  return static_cast<int>(axes_.size()) - 1;
 }
 
 void Lifting::add_input(const ir::Graph& graph, const Port& spec, ir::ValueId value, int input) {
@@ -88,11 +101,8 @@ void Lifting::add_input(const ir::Graph& graph, const Port& spec, ir::ValueId va
     if (std::ranges::find(operand.frame_dims, d) != operand.frame_dims.end()) continue;
     const LiftedAxis axis{type.layout[d], occurrence_in(type.layout, d)};
     int at = axis_of(axis.letter, axis.occurrence);
-    if (at < 0) {
-      at = static_cast<int>(axes_.size());
-      axes_.push_back(axis);
-      for (LiftedOperand& other : operands_) other.dims.push_back(-1);
-    }
+    if (at < 0 && spec.extents_only) continue;
+    if (at < 0) at = add_axis(axis);
     operand.dims.resize(axes_.size(), -1);
     operand.dims[static_cast<size_t>(at)] = d;
   }
@@ -105,8 +115,10 @@ void Lifting::add_argument(const ir::Graph& graph, const ir::Arg& arg, int input
   LiftedOperand operand{.value = arg.as_value(), .input = input, .argument = arg.name};
   for (int d = 1; d < type.ndim; ++d) operand.frame_dims.push_back(d);
   operand.frame = without(type, operand.frame_dims);
+  int at = axis_of(kFrameAxis, 0);
+  if (at < 0) at = add_axis({kFrameAxis, 0});
   operand.dims.assign(axes_.size(), -1);
-  operand.dims[static_cast<size_t>(axis_of(kFrameAxis, 0))] = 0;
+  operand.dims[static_cast<size_t>(at)] = 0;
   operands_.push_back(std::move(operand));
 }
 
@@ -129,6 +141,7 @@ const ir::Type& Lifting::type(const ir::Graph& graph, ir::ValueId value) const {
 
 ir::Type Lifting::lifted(ir::Type frame, const ir::Graph& graph) const {
   if (frame.extents.empty()) frame.extents.assign(static_cast<size_t>(frame.ndim), -1);
+  if (axes_.empty()) return frame;
   const LiftedOperand& first = operands_.front();
   const ir::Type& own = graph.type(first.value);
   const bool has_all = std::ranges::find(first.dims, -1) == first.dims.end();
@@ -185,6 +198,7 @@ std::vector<int> Lifting::dims_in(const Layout& layout) const {
 }
 
 ir::Type Lifting::frame_of(const ir::Type& output) const {
+  if (axes_.empty()) return output;
   const std::vector<int> dims = dims_in(output.layout);
   std::vector<int> kept;
   for (int d = 0; d < output.ndim; ++d)

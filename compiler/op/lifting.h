@@ -45,7 +45,8 @@ class Lifting {
   Lifting(const ir::Graph& graph, const Operator& op, const std::vector<ir::ValueId>& inputs,
           const std::vector<ir::Arg>& args);
 
-  bool lifts() const { return !axes_.empty(); }
+  /// Whether the operator sees other operands than the call has: over axes() it is repeated, if there are any.
+  bool lifts() const { return !operands_.empty(); }
   const std::vector<LiftedAxis>& axes() const { return axes_; }
   const std::vector<LiftedOperand>& operands() const { return operands_; }
   /// Inputs of the operator's own.
@@ -69,6 +70,7 @@ class Lifting {
 
  private:
   int axis_of(char letter, int occurrence) const;
+  int add_axis(const LiftedAxis& axis);
   void add_input(const ir::Graph& graph, const Port& spec, ir::ValueId value, int input);
   void add_argument(const ir::Graph& graph, const ir::Arg& arg, int input);
 

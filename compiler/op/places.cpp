@@ -12,6 +12,7 @@ Operator places_operator(const Operator& moving) {
   op.internal = true;
   op.cpu_outputs = true;
   for (Port& input : op.inputs) input.any_device = true;
+  op.inputs[0].extents_only = true;
   op.places = Places::kNone;
   op.places_of = nullptr;
   op.output_extents = OutputExtents::kOwn;

@@ -2,7 +2,8 @@
 //
 // Comes in: an operator that declares Places::kMoved. Goes out: an internal operator of the same inputs and
 // arguments, so that a node of it made of another node's inputs, arguments and key has that node's draws. Its
-// output is define_places', the matrix of the map, FLOAT64 [3, 3], on the CPU.
+// output is define_places', the matrix of the map, FLOAT64 [3, 3], on the CPU. Of a sequence it is one for all
+// frames, unless an argument is given per frame: then there is one for each, [F, 3, 3].
 #pragma once
 
 #include "compiler/op/operator.h"

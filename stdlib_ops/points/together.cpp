@@ -65,19 +65,31 @@ PictureSize size_of_picture(const RecipeBuilder& b, int input) {
 Port picture_port() {
   return {.name = "image",
           .documentation = "the picture, of which only the extents are used",
-          .any_device = true};
-}
-
-Port map_port() {
-  return {.name = "map", .documentation = "a map of places, FLOAT64 [3, 3]", .dtypes = {DType::kF64}};
+          .axes = "^F",
+          .any_device = true,
+          .extents_only = true};
 }
 
 Port rows_port(std::string name, std::string documentation) {
-  return {.name = std::move(name), .documentation = std::move(documentation)};
+  return {.name = std::move(name), .documentation = std::move(documentation), .axes = "^F"};
+}
+
+Port map_port(std::string name, std::string documentation) {
+  Port port = rows_port(std::move(name), std::move(documentation));
+  port.dtypes = {DType::kF64};
+  return port;
 }
 
 Port boxes_port(std::string name) {
-  return {.name = std::move(name), .documentation = "boxes, FLOAT [n, 4]", .dtypes = {DType::kF32}};
+  Port port = rows_port(std::move(name), "boxes, FLOAT [n, 4]");
+  port.dtypes = {DType::kF32};
+  return port;
+}
+
+Port points_port() {
+  Port port = rows_port("points", "points, FLOAT [..., 2]");
+  port.dtypes = {DType::kF32};
+  return port;
 }
 
 Expr unit_of(RecipeBuilder& b, int picture, const Expr& k) {

@@ -41,10 +41,13 @@ struct PictureSize {
 };
 PictureSize size_of_picture(const RecipeBuilder& b, int input);
 
+/// Where rows are given per frame, it must have as many frames.
 Port picture_port();
-Port map_port();
+/// Of one frame, as all rows here: what has frames lifts the operator over them.
+Port map_port(std::string name = "map", std::string documentation = "a map of places, FLOAT64 [3, 3]");
 Port rows_port(std::string name, std::string documentation);
 Port boxes_port(std::string name);
+Port points_port();
 /// What coordinate number k (0, 2: of columns) of the picture's boxes or points is counted in, f32.
 Expr unit_of(RecipeBuilder& b, int picture, const Expr& k);
 ArgSpec relative_arg(const std::string& of);

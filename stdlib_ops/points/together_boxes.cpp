@@ -1,4 +1,5 @@
-// together.corners, .visible, .seen, .boxes, .rows, .format: boxes that follow a picture.
+// together.frames, .corners, .visible, .compose, .boxes, .seen, .anywhere, .rows, .format: boxes that follow a
+// picture.
 //
 // Comes in: boxes as the user gives them, then as corners in pixels; maps of places; pictures, for their
 // extents. Goes out: boxes in pixels; which of them can be seen; the rows that are kept.
@@ -37,6 +38,24 @@ ArgSpec format_arg() {
 }
 
 // ---- in and out
+
+/// What is the same for all frames of a sequence, once for each of them.
+Operator make_frames() {
+  Port image = picture_port();
+  image.extents_only = false;  // its frames are those of the result
+  Operator op = together_operator("frames", "Rows for each frame of a sequence.",
+                                  {rows_port("rows", "rows, of all frames or per frame"), std::move(image)});
+  op.type_rule = [](const TypeContext& ctx) -> Types {
+    ir::Type type = ctx.input(0);
+    type.device = ir::Device::kCpu;
+    return std::vector{type};
+  };
+  op.define = [](RecipeBuilder& b) {
+    b.output_stage(0, b.map("frames", b.output_type(0).dtype, b.extents(0),
+                            [&](const Axes& at) { return b.load(0, at); }));
+  };
+  return op;
+}
 
 Operator make_corners() {
   Operator op =
@@ -89,9 +108,8 @@ Operator make_format() {
 Operator make_visible() {
   Operator op = together_operator(
       "visible", "What of boxes a picture shows, after a step.",
-      {boxes_port("visible"),
-       picture_port(),
-       {.name = "step", .documentation = "a map of places", .dtypes = {DType::kF64}, .optional = true}});
+      {boxes_port("visible"), picture_port(), map_port("step", "what the step did to places")});
+  op.inputs[2].optional = true;
   op.min_inputs = 2;
   op.type_rule = boxes_like_first;
   op.define = [](RecipeBuilder& b) {
@@ -112,9 +130,8 @@ Operator make_visible() {
 }
 
 Operator make_compose() {
-  Operator op = together_operator(
-      "compose", "One map of places after another.",
-      {map_port(), {.name = "first", .documentation = "the map before it", .dtypes = {DType::kF64}}});
+  Operator op = together_operator("compose", "One map of places after another.",
+                                  {map_port(), map_port("first", "the map before it"), picture_port()});
   op.type_rule = [](const TypeContext& ctx) -> Types { return std::vector{ctx.input(0)}; };
   op.define = [](RecipeBuilder& b) {
     const auto then = map_of(b, 0), first = map_of(b, 1);
@@ -130,26 +147,43 @@ Operator make_compose() {
 
 // ---- what is seen in the end
 
-std::vector<Port> seen_ports() { return {boxes_port("corners"), boxes_port("visible"), map_port()}; }
+/// What of a box is seen, and whether it is enough.
+struct Seen {
+  Corners box;
+  Expr is_enough;
+};
+
+/// Of row n of corners (input 0), visible (input 1) and a map (input 2), with the argument min_visible.
+Seen seen_of(RecipeBuilder& b, const Expr& n) {
+  const Corners whole = moved(box_of(b, 0, n), map_of(b, 2)), seen = intersection(whole, box_of(b, 1, n));
+  const Expr area = area_of(seen), least = to_f64(b.arg("min_visible", DType::kF32));
+  return {seen, (area > f64(0)) & (area >= least * area_of(whole))};
+}
+
+Operator seen_operator(std::string name, std::string summary) {
+  Operator op = together_operator(std::move(name), std::move(summary),
+                                  {boxes_port("corners"), boxes_port("visible"), map_port()});
+  op.args = {{.name = "min_visible",
+              .kind = ArgKind::kFloat,
+              .default_value = 0.0,
+              .documentation = "The least share of its area, from 0 to 1; without area none is seen."}};
+  return op;
+}
 
 Operator make_boxes() {
-  Operator op = together_operator("boxes", "Boxes on the picture as it is now.", seen_ports());
+  Operator op = seen_operator("boxes", "Boxes on the picture as it is now; 0 where not enough is seen.");
   op.type_rule = boxes_like_first;
   op.define = [](RecipeBuilder& b) {
-    const auto map = map_of(b, 2);
     output_boxes(b, "boxes", [&](const Expr& n, const Expr& k) {
-      return number_of(intersection(moved(box_of(b, 0, n), map), box_of(b, 1, n)), k);
+      const Seen seen = seen_of(b, n);
+      return select(seen.is_enough, number_of(seen.box, k), f32(0));
     });
   };
   return op;
 }
 
 Operator make_seen() {
-  Operator op = together_operator("seen", "1 for each box of which enough is seen, else 0.", seen_ports());
-  op.args = {{.name = "min_visible",
-              .kind = ArgKind::kFloat,
-              .default_value = 0.0,
-              .documentation = "The least share of its area, from 0 to 1; without area none is seen."}};
+  Operator op = seen_operator("seen", "1 for each box of which enough is seen, else 0.");
   op.type_rule = [](const TypeContext& ctx) -> Types {
     ir::Type type = boxes_type(ctx.input(0));
     type.dtype = DType::kI32;
@@ -158,14 +192,38 @@ Operator make_seen() {
     return std::vector{type};
   };
   op.define = [](RecipeBuilder& b) {
-    const auto map = map_of(b, 2);
-    const Expr least = to_f64(b.arg("min_visible", DType::kF32));
     b.output_stage(0, b.map("seen", DType::kI32, {b.extent(0, 0)}, [&](const Axes& at) {
-      const Corners whole = moved(box_of(b, 0, at[0]), map);
-      const Expr area = area_of(intersection(whole, box_of(b, 1, at[0])));
-      const Expr is_seen = (area > f64(0)) & (area >= least * area_of(whole));
-      return kernel::convert(select(is_seen, i64(1), i64(0)), DType::kI32);
+      return kernel::convert(select(seen_of(b, at[0]).is_enough, i64(1), i64(0)), DType::kI32);
     }));
+  };
+  return op;
+}
+
+/// A row of boxes per frame is one object: it stays where any frame shows it.
+Operator make_anywhere() {
+  Operator op = together_operator("anywhere", "1 for each row that is marked in any frame, else 0.",
+                                  {{.name = "marks",
+                                    .documentation = "1 or 0 for each frame and row, INT32 [F, n]",
+                                    .dtypes = {DType::kI32},
+                                    .ndim = 2}});
+  op.type_rule = [](const TypeContext& ctx) -> Types {
+    ir::Type type = ctx.input(0);
+    type.ndim = 1;
+    type.layout = {};
+    type.extents.erase(type.extents.begin());
+    return std::vector{type};
+  };
+  op.define = [](RecipeBuilder& b) {
+    const Expr none = kernel::convert(i64(0), DType::kI32);
+    b.output_stage(
+        0, b.reduce({.name = "anywhere",
+                     .type = DType::kI32,
+                     .extents = {b.extent(0, 1)},
+                     .reduce_extents = {b.extent(0, 0)},
+                     .accumulator = DType::kI32,
+                     .combiner = kernel::Combiner::kMax,
+                     .body = [&](const Axes& at, const Axes& over) { return b.load(0, {over[0], at[0]}); },
+                     .finish = [&](const Expr& most) { return max(most, none); }}));
   };
   return op;
 }
@@ -174,7 +232,7 @@ Operator make_rows() {
   Operator op = together_operator(
       "rows", "The rows that are marked, in their order.",
       {rows_port("data", "rows along the first axis"),
-       {.name = "marks", .documentation = "1 or 0 for each row, INT32", .dtypes = {DType::kI32}}});
+       {.name = "marks", .documentation = "1 or 0 for each row, INT32", .dtypes = {DType::kI32}, .ndim = 1}});
   op.args = {{.name = "count",
               .kind = ArgKind::kInt,
               .required = true,
@@ -222,8 +280,8 @@ Operator make_rows() {
 }  // namespace
 
 std::vector<Operator> make_together_boxes() {
-  return {make_corners(), make_visible(), make_compose(), make_boxes(),
-          make_seen(),    make_rows(),    make_format()};
+  return {make_frames(), make_corners(), make_visible(),  make_compose(), make_boxes(),
+          make_seen(),   make_rows(),    make_anywhere(), make_format()};
 }
 
 }  // namespace galatea::ops

@@ -9,10 +9,6 @@
 namespace galatea::ops {
 namespace {
 
-Port points_port() {
-  return {.name = "points", .documentation = "points, FLOAT [..., 2]", .dtypes = {DType::kF32}};
-}
-
 Types same_points(const TypeContext& ctx) {
   ir::Type type = ctx.input(0);
   type.layout = {};
@@ -63,14 +59,11 @@ Operator make_points() {
 }
 
 Operator make_inside() {
+  Port before = rows_port("before", "the same of the picture before");
+  before.dtypes = {DType::kBool};
+  before.optional = true;
   Operator op = together_operator("inside", "Whether points are on the picture, and have been before.",
-                                  {points_port(),
-                                   map_port(),
-                                   picture_port(),
-                                   {.name = "before",
-                                    .documentation = "the same of the picture before",
-                                    .dtypes = {DType::kBool},
-                                    .optional = true}});
+                                  {points_port(), map_port(), picture_port(), std::move(before)});
   op.min_inputs = 3;
   op.type_rule = [](const TypeContext& ctx) -> Types {
     ir::Type type = ctx.input(0);
@@ -97,16 +90,22 @@ Operator make_inside() {
 
 Operator make_mask() {
   Operator op = together_operator("mask", "A mask of the picture's extents.",
-                                  {rows_port("mask", "a mask with axes H and W"), picture_port()});
-  op.inputs[0].any_device = true;
+                                  {{.name = "mask", .documentation = "a mask with axes H and W"},
+                                   {.name = "image", .documentation = "the picture"}});
+  for (Port& input : op.inputs) input.any_device = true;
   op.cpu_outputs = false;
   op.type_rule = [](const TypeContext& ctx) -> Types { return std::vector{ctx.input(0)}; };
   op.define = [](RecipeBuilder& b) {
     const PictureSize mask = size_of_picture(b, 0), image = size_of_picture(b, 1);
+    const char* help = "a mask has a pixel for each of the image's";
     b.check(equal(mask.width, image.width) & equal(mask.height, image.height),
             "the mask has {} x {} pixels, the image {} x {}",
-            {mask.height, mask.width, image.height, image.width},
-            "a mask has a pixel for each of the image's");
+            {mask.height, mask.width, image.height, image.width}, help);
+    const int frames = b.input_layout(0).find('F');
+    if (frames >= 0) {
+      const Expr own = b.extent(0, frames), of_image = b.extent(1, b.input_layout(1).find('F'));
+      b.check(equal(own, of_image), "the mask has {} frames, the image {}", {own, of_image}, help);
+    }
     copy_view(b, 0, 0);
   };
   return op;
