@@ -92,6 +92,7 @@ class Marker {
       if (of == boxes) labels = numbers(name);
     const double w = unit(cell.picture->width), h = unit(cell.picture->height);
     for (size_t i = 0; i + 3 < b.size(); i += 4) {
+      if (b[i] == 0 && b[i + 1] == 0 && b[i + 2] == 0 && b[i + 3] == 0) continue;  // is none
       const size_t n = i / 4;
       SheetMark mark{
           .x0 = b[i], .y0 = b[i + 1], .x1 = b[i + 2], .y1 = b[i + 3], .color = static_cast<int>(n)};

@@ -77,6 +77,115 @@ def test_the_same_pixels_as_the_program(data, tmp_path, options, words):
     np.testing.assert_array_equal(decoded(tmp_path / "ours.png")[0], expected)
 
 
+MARKED = """
+import galatea
+from galatea import fn, pipeline_def, types
+
+
+@pipeline_def(batch_size=4, num_threads=2, seed=11)
+def marked(data: str):
+    encoded, label = fn.readers.file(file_root=data, random_shuffle=True)
+    image = fn.resize(fn.decoders.image(encoded, output_type=types.RGB), size=[50, 75])
+    boxes = types.Constant([[5.0, 4.0, 30.0, 25.0], [40.0, 10.0, 74.0, 49.0], [-5.0, 30.0, 20.5, 60.0]])
+    points = types.Constant([[9.0, 9.0], [74.9, 49.5], [-1.0, 3.0], [75.0, 3.0]])
+    t = galatea.together(image=image, boxes=boxes, labels=types.Constant([3, 21, -2]), points=points)
+    t = fn.rotate(t, angle=fn.random.uniform(range=[-30.0, 30.0]), keep_size=True)
+    small = fn.resize(image, size=[14, 20])
+    nothing = boxes[:0]
+    shares = types.Constant([[0.5, 0.5, 0.5, 0.25], [0.2, 0.9, 0.5, 0.5]])
+    kept, numbers, places, turned = t.boxes, t.labels, t.points, t.image
+    return image, turned, small, boxes, kept, numbers, points, places, nothing, shares
+"""
+
+
+@pytest.mark.parametrize(
+    "drawn, words",
+    [
+        ({"boxes": {"image": "boxes"}}, ["--boxes", "image=boxes"]),
+        (
+            {
+                "boxes": {"turned": "kept", "image": ["boxes", "nothing"]},
+                "labels": {"kept": "numbers"},
+                "points": {"turned": "places", "image": "points"},
+            },
+            ["--boxes", "turned=kept", "--boxes", "image=boxes", "--boxes", "image=nothing",
+             "--labels", "kept=numbers", "--points", "turned=places", "--points", "image=points"],
+        ),
+        (
+            {"boxes": {"small": "shares"}, "box_format": "cxcywh", "relative": True},
+            ["--boxes", "small=shares", "--box-format", "cxcywh", "--relative"],
+        ),
+        (
+            {"boxes": {"image": "boxes"}, "box_format": "xywh", "draws": 2},
+            ["--boxes", "image=boxes", "--box-format", "xywh", "--draws", "2"],
+        ),
+    ],
+)  # fmt: skip
+def test_marks_are_those_of_the_program(data, tmp_path, drawn, words):
+    options = {"samples": 3, **drawn} if "draws" not in drawn else drawn
+    if "draws" not in drawn:
+        words = [*words, "--samples", "3"]
+    expected = drawn_by_the_program(tmp_path, MARKED, "--set", f"data={data}", *words)
+    sheet = galatea.view(MARKED, data=data, **options)
+    np.testing.assert_array_equal(sheet.numpy(), expected)
+    plain = galatea.view(MARKED, data=data, samples=len(sheet))
+    assert not np.array_equal(plain.numpy(), expected)
+
+
+def test_marks_of_batches_pages_and_frames(data, tmp_path):
+    from galatea.display.marks import COLORS
+
+    with galatea.Loader(MARKED, data=data) as loader:
+        batch = loader.next_batch()
+        drawn = {"boxes": {"image": "boxes"}, "labels": {"boxes": "numbers"}}
+        (cell,) = galatea.view(batch["image"][1], boxes={"image": "boxes"}).cells[0]
+        assert [mark.color for mark in cell.marks] == [0, 1, 2]
+        sheet = galatea.view(batch, samples=1, points={"image": "points"}, **drawn)
+    # On a page the picture is as large as it is shown, twice its size, and has the marks.
+    (tmp_path / "one.png").write_bytes(Page(sheet._repr_html_()).pictures[0])
+    (pixels,) = decoded(tmp_path / "one.png")
+    assert pixels.shape == (100, 150, 3)
+    np.testing.assert_array_equal(pixels[2 * 4, 40:60], [COLORS[3]] * 20)
+    np.testing.assert_array_equal(pixels[18, 18], COLORS[0])  # the first point
+
+    video = """
+import galatea
+from galatea import fn, pipeline_def, types
+
+
+@pipeline_def(batch_size=1)
+def video():
+    frames = fn.reshape(fn.zeros(shape=[6, 10, 20, 3], dtype=types.UINT8), layout="FHWC")
+    still = types.Constant([[2.0, 3.0, 30.0, 8.0]])
+    moving = fn.per_frame(types.Constant([[[2.0 * f, 0.0, 2.0 * f + 4.0, 5.0], [0.0] * 4] for f in range(6)]))
+    points = fn.per_frame(types.Constant([[[5.0 * f + 1.0, 9.0]] for f in range(6)]))
+    return frames, still, moving, points
+"""
+    given = {"boxes": {"frames": ["still", "moving"]}, "points": {"frames": "points"}}
+    (cells,) = galatea.view(video, samples=1, **given).cells
+    places = [(mark.x0 * 80, mark.y0 * 10, mark.x1 * 80) for mark in cells[0].marks]
+    # Four frames of twenty columns: a box is cut off where its frame ends.
+    np.testing.assert_allclose(places[:4], [(20 * f + 2, 3, 20 * f + 20) for f in range(4)])
+    np.testing.assert_allclose(places[4:8], [(22 * f, 0, 22 * f + 4) for f in range(4)])
+    np.testing.assert_allclose(places[8:11], [(25 * f + 1, 9, 20 * f) for f in range(3)])
+    assert places[11][0] == 76 and len(places) == 12
+
+
+def test_marks_that_cannot_be_drawn(data):
+    for drawn, words in (
+        ({"boxes": {"photo": "boxes"}}, r"no output 'photo' to draw, or to draw on; the outputs are 'image'"),
+        ({"boxes": {"image": "kist"}}, "no output 'kist'"),
+        ({"boxes": {"image": "points"}}, r"'points' has the extents \(4, 2\): boxes are rows of four"),
+        ({"points": {"image": "boxes"}}, "points are rows of two numbers"),
+        ({"labels": {"boxes": "numbers"}}, "labels names 'boxes', which boxes= does not draw"),
+        ({"box_format": "ltrb"}, "box_format is 'ltrb'; it is one of xyxy, xywh, cxcywh"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            galatea.view(MARKED, data=data, samples=1, **drawn)
+    with pytest.raises(TypeError, match=r"it names outputs: boxes=\{'image': 'boxes'\}"):
+        galatea.view(MARKED, data=data, boxes="boxes")
+
+
 def test_every_source_gives_the_same_sheet(data, tmp_path):
     @galatea.pipeline_def(batch_size=64, seed=11)
     def photos(data):
@@ -211,7 +320,7 @@ def test_what_is_wrong_is_said(data, tmp_path):
         with pytest.raises(TypeError, match="has its options already"):
             galatea.view(loader, size=3)
         batch = loader.next_batch()
-        with pytest.raises(TypeError, match="takes `samples` alone"):
+        with pytest.raises(TypeError, match="takes `samples`, and what is drawn"):
             galatea.view(batch, nodes=True)
 
     @galatea.pipeline_def(batch_size=1)

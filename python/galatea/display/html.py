@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Iterable
 
 import numpy as np
 
-from . import marked, png
+from . import marked, marks, pictures, png
 
 if TYPE_CHECKING:
     from .sheet import Cell, Sheet
@@ -93,12 +93,23 @@ def image(pixels: np.ndarray, alt: str) -> str:
     return f'<img alt="{escape(alt)}" src="data:image/png;base64,{data}"{sharp}>'
 
 
+def _with_marks(cell: Cell) -> np.ndarray:
+    """The thumbnail; where marks lie over it, as large as the page shows it."""
+    if not cell.marks:
+        return cell.thumbnail
+    pixels = pictures.fit(cell.thumbnail, SIDE)
+    pixels = np.broadcast_to(pixels, (*pixels.shape[:2], 3)).copy()
+    height, width, _ = pixels.shape
+    marks.draw(pixels, cell.marks, 0, 0, height, width)
+    return pixels
+
+
 def _figure(name: str, cell: Cell, two_lines: bool) -> str:
     if cell.thumbnail is None:
         shown = f'<div class="numbers">{escape(cell.text)}</div>'
         width = SIDE if len(cell.text) > 60 else 96
     else:
-        shown = image(cell.thumbnail, name)
+        shown = image(_with_marks(cell), name)
         width = SIDE
     said = f"<br>{escape(cell.shown_as)}" if cell.shown_as else ""
     variable, _, made_by = name.partition(" = ")

@@ -24,6 +24,9 @@ class GalateaMagics(Magics):
     @argument("--samples", type=int, default=8, help="how many samples are shown (8)")
     @argument("--nodes", action="store_true", help="show the pictures on the way, too")
     @argument("--draws", type=int, default=0, help="show so many random draws of one sample")
+    @argument("--boxes", action="append", metavar="IMAGE=BOXES", help="draw boxes on an output")
+    @argument("--points", action="append", metavar="IMAGE=POINTS", help="the same of points")
+    @argument("--labels", action="append", metavar="BOXES=LABELS", help="numbers of drawn boxes")
     @argument("--no-view", action="store_true", help="compile it, and show nothing")
     @cell_magic
     def galatea(self, line: str, cell: str):
@@ -53,4 +56,17 @@ class GalateaMagics(Magics):
             return None
         if pipe.program().num_inputs:
             return pipe
-        return view(pipe, samples=given.samples, nodes=given.nodes, draws=given.draws)
+        drawn = {name: _pairs(name, getattr(given, name)) for name in ("boxes", "points", "labels")}
+        drawn["labels"] = {boxes: names[-1] for boxes, names in drawn["labels"].items()}
+        return view(pipe, samples=given.samples, nodes=given.nodes, draws=given.draws, **drawn)
+
+
+def _pairs(option: str, entries: list[str] | None) -> dict[str, list[str]]:
+    """Of "NAME=NAME" each: by the first name, all second ones."""
+    pairs: dict[str, list[str]] = {}
+    for entry in entries or ():
+        name, equals, other = entry.partition("=")
+        if not (name and equals and other):
+            raise UsageError(f"%%galatea: --{option} {entry} is not of the form NAME=NAME")
+        pairs.setdefault(name, []).append(other)
+    return pairs

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from typing import Sequence
 
 import numpy as np
 
-from . import html, pictures, png, sheet_picture, shell
+from . import html, marks, pictures, png, sheet_picture, shell
 
 __all__ = ["Cell", "Sheet"]
 
@@ -17,7 +18,8 @@ class Cell:
     """One sample of one output: pixels, uint8 (height, width, 1 or 3), or numbers as text.
 
     `picture` has at most 208 pixels a side, as sheets draw it, and `thumbnail` at most 160, as pages
-    show it: larger ones are averaged down, so that a sheet of photographs stays small.
+    show it: larger ones are averaged down, so that a sheet of photographs stays small. `marks` lie
+    over both.
     """
 
     picture: np.ndarray | None
@@ -25,9 +27,10 @@ class Cell:
     text: str
     caption: str
     shown_as: str = ""
+    marks: tuple[marks.Mark, ...] = ()
 
     @classmethod
-    def of(cls, array: np.ndarray, layout: str) -> "Cell":
+    def of(cls, array: np.ndarray, layout: str, over: Sequence[marks.Mark] = ()) -> "Cell":
         """The cell of a sample: a copy, which holds no batch."""
         caption = pictures.caption(array, layout)
         pixels = pictures.picture(array, layout)
@@ -35,7 +38,7 @@ class Cell:
             return cls(None, None, pictures.numbers(array), caption)
         drawn = pictures.fit(pixels, sheet_picture.SIDE, enlarge=False)
         shown = pictures.fit(pixels, html.SIDE, enlarge=False)
-        return cls(drawn, shown, "", caption, pictures.shown_as(array, layout))
+        return cls(drawn, shown, "", caption, pictures.shown_as(array, layout), tuple(over))
 
 
 class Sheet:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from . import marks
 from .font import CELL_HEIGHT, CELL_WIDTH, mask
 from .pictures import fit
 
@@ -53,6 +54,7 @@ def _draw_cell(canvas: np.ndarray, cell: Cell, x: int, y: int, width: int, size:
         height, columns, _ = fitted.shape
         top, first = y + (size - height) // 2, x + (size - columns) // 2
         canvas[top : top + height, first : first + columns] = fitted
+        marks.draw(canvas, cell.marks, first, top, height, columns)
     else:
         room = (width - 16) // CELL_WIDTH
         lines = [cell.text[at : at + room] for at in range(0, len(cell.text), room)]

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Iterator
+from typing import Any, Iterator, Mapping
 
 from galatea.batch import Batch, Output, Sample
 from galatea.loader import Loader
 from galatea.sources import GENERATOR_FUNCTION, kind_of
 
+from . import pictures
+from .marks import Marks, Names
 from .sheet import Cell, Sheet
 
 __all__ = ["view"]
@@ -16,7 +18,17 @@ MOST = 200  # samples, as of `galatea view`
 
 
 def view(
-    source: Any, *, samples: int = 8, nodes: bool = False, draws: int = 0, **options: Any
+    source: Any,
+    *,
+    samples: int = 8,
+    nodes: bool = False,
+    draws: int = 0,
+    boxes: Names | None = None,
+    points: Names | None = None,
+    labels: Mapping[str, str] | None = None,
+    box_format: str = "xyxy",
+    relative: bool = False,
+    **options: Any,
 ) -> Sheet:
     """A contact sheet: the first samples in rows, their outputs in columns. A notebook shows it.
 
@@ -27,7 +39,14 @@ def view(
 
     * ``samples``: how many, 1 to 200;
     * ``nodes``: also the pictures on the way, in columns such as "image = resize, line 12";
-    * ``draws``: instead of several samples the first one, as so many draws of its random numbers.
+    * ``draws``: instead of several samples the first one, as so many draws of its random numbers;
+    * ``boxes``, ``points``: outputs that are drawn on outputs, by their names, such as
+      ``{"image": "boxes"}`` (several as a list): rows of four numbers, of x and y; of a sequence the
+      same on each frame, or per frame;
+    * ``labels``: a number for each box, ``{"boxes": "labels"}``, which is written beside it and
+      chooses its colour;
+    * ``box_format``: "xyxy", "xywh" or "cxcywh", and ``relative``: fractions of the image, not
+      pixels, as `galatea.together` takes them.
 
     Samples are made in batches of 8 at most, unless `batch_size` says more: only operators that see
     the whole batch can tell. What a Python object feeds (`fn.external_source(source=…)`) is taken
@@ -35,17 +54,20 @@ def view(
     batch instead.
     """
     _check(samples=samples, draws=draws)
+    marks = Marks.of(boxes, points, labels, box_format, relative)
     if isinstance(source, (Batch, Output, Sample)):
         if nodes or draws or options:
-            raise TypeError("a batch is there already: of it, view() takes `samples` alone")
-        return _delivered(source, samples)
+            raise TypeError(
+                "a batch is there already: of it, view() takes `samples`, and what is drawn"
+            )
+        return _delivered(source, samples, marks)
     if isinstance(source, Loader):
         if options:
             raise TypeError(
                 f"the loader has its options already; {', '.join(options)} are none here"
             )
-        return _made(source._again, source.seed, samples, nodes, draws)
-    return _made(_maker(source, options), options.get("seed"), samples, nodes, draws)
+        return _made(source._again, source.seed, samples, nodes, draws, marks)
+    return _made(_maker(source, options), options.get("seed"), samples, nodes, draws, marks)
 
 
 def _check(**counts: int) -> None:
@@ -64,7 +86,7 @@ def _maker(source: Any, options: dict[str, Any]):
     return make
 
 
-def _made(make, seed: int | None, samples: int, nodes: bool, draws: int) -> Sheet:
+def _made(make, seed: int | None, samples: int, nodes: bool, draws: int, marks: Marks) -> Sheet:
     rows: list[tuple[str, list[Cell]]] = []
     columns: tuple[str, ...] = ()
     title = ""
@@ -82,7 +104,7 @@ def _made(make, seed: int | None, samples: int, nodes: bool, draws: int) -> Shee
             seed, title = loader.seed, loader.name
             limit = 1 if draws else samples
             label = f"draw {draw}  " if draws else ""
-            for count, (columns, row_label, cells) in enumerate(_rows(loader)):
+            for count, (columns, row_label, cells) in enumerate(_rows(loader, marks)):
                 rows.append((label + row_label, cells))
                 if count + 1 == limit:
                     break
@@ -109,12 +131,25 @@ def _need_sources(loader: Loader, draws: int) -> None:
             )
 
 
-def _rows(loader: Loader) -> Iterator[tuple[tuple[str, ...], str, list[Cell]]]:
+def _rows(
+    loader: Loader, marks: Marks
+) -> Iterator[tuple[tuple[str, ...], str, list[Cell]]]:
     """Names of the columns, label and cells of one sample after the other."""
     while (batch := loader.next_batch()) is not None:
+        _check_names(marks, batch)
         for place in range(batch.num_samples - batch.num_filled):
-            yield batch.names, _label(batch, place), [_cell(output[place]) for output in batch]
+            cells = [_cell(batch, output, place, marks) for output in range(len(batch))]
+            yield batch.names, _label(batch, place), cells
         batch.release()
+
+
+def _check_names(marks: Marks, batch: Batch) -> None:
+    for name in marks.outputs():
+        if name not in batch.names:
+            raise ValueError(
+                f"there is no output {name!r} to draw, or to draw on; the outputs are "
+                f"{', '.join(map(repr, batch.names))}"
+            )
 
 
 def _label(batch: Batch, place: int) -> str:
@@ -127,18 +162,26 @@ def _samples(count: int) -> str:
     return f"{count} sample{'' if count == 1 else 's'}"
 
 
-def _cell(sample: Sample) -> Cell:
-    return Cell.of(sample.numpy(), sample.layout)
+def _cell(batch: Batch, output: int, place: int, marks: Marks) -> Cell:
+    sample = batch[output][place]
+    array = sample.numpy()
+    if not pictures.is_picture(array.shape, array.dtype, sample.layout):
+        return Cell.of(array, sample.layout)
+    over = marks.of_picture(
+        batch.names[output], array, sample.layout, lambda name: batch[name][place].numpy()
+    )
+    return Cell.of(array, sample.layout, over)
 
 
-def _delivered(source: Batch | Output | Sample, samples: int) -> Sheet:
+def _delivered(source: Batch | Output | Sample, samples: int, marks: Marks) -> Sheet:
     if isinstance(source, Sample):
         batch, outputs, places = source._batch, [source._output], [source._sample]
     else:
         batch = source if isinstance(source, Batch) else source._batch
         outputs = list(range(len(batch))) if isinstance(source, Batch) else [source._output]
         places = list(range(min(samples, batch.num_samples - batch.num_filled)))
+    _check_names(marks, batch)
     columns = [batch.names[output] for output in outputs]
-    cells = [[_cell(batch[output][place]) for output in outputs] for place in places]
+    cells = [[_cell(batch, output, place, marks) for output in outputs] for place in places]
     title = f"batch {batch.index} of epoch {batch.epoch}, {_samples(len(places))}"
     return Sheet(title, columns, [_label(batch, place) for place in places], cells)
