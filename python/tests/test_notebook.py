@@ -59,6 +59,21 @@ def test_a_cell_is_a_pipeline(shell, data):
     assert run(shell, f"%%galatea fed\n{FED}") is shell.user_ns["fed"]
 
 
+def test_a_cell_with_marks(shell, capsys, data):
+    marked = PHOTOS.replace(
+        "return image, label", "boxes = types.Constant([[1.0, 2.0, 20.0, 30.0]])\n    return image, boxes, label"
+    )
+    assert "boxes" in marked
+    sheet = run(
+        shell,
+        f"%%galatea m data={data} --samples 1 --boxes image=boxes --labels boxes=label\n{marked}",
+    )
+    (mark,) = sheet.cells[0][0].marks
+    assert (mark.x0 * 48, mark.y1 * 32) == (1, 30) and mark.name.isdigit()
+    lines = fails(shell, capsys, f"%%galatea m data={data} --points image\n{marked}")
+    assert "--points image is not of the form NAME=NAME" in "\n".join(lines)
+
+
 def test_the_cell_of_the_page(shell, data):
     page = (TOUR.parents[2] / "docs" / "python-notebooks.md").read_text(encoding="utf-8")
     (cell,) = re.findall(r"^%%galatea .*?(?=^```)", page, re.M | re.S)

@@ -5,6 +5,8 @@
 // away(w 2^p) of f64 weights w, with p = 22 in Pillow and, in torchvision, the largest p with which the axis's
 // largest weight stays below 2^15. What differs in p alone is written with p = 22 here: weights times 2^(22 - p)
 // give the same bytes. OpenCV has weights of 11 bits and keeps what columns give in i32 or f32.
+//
+// Floats have the same weights before they are rounded. Pillow (mode F) adds up in f64, the others in f32.
 #include "stdlib_ops/compat/resize.h"
 
 #include <array>
@@ -53,6 +55,9 @@ const char* filters_of(Compat compat) {
              ? "INTERP_NN, INTERP_LINEAR or INTERP_CUBIC"
              : "INTERP_NN, INTERP_LINEAR, INTERP_CUBIC or INTERP_BOX (INTER_AREA)";
 }
+
+DType type_of_image(const RecipeBuilder& b) { return b.input_type(0).dtype; }
+bool is_of_floats(const RecipeBuilder& b) { return type_of_image(b) == DType::kF32; }
 
 /// One axis: cells 0 … n-1 sample [lo, hi) of `extent` pixels.
 struct CompatAxis {
@@ -197,8 +202,13 @@ Expr away_from_zero(const Expr& value) {
   return to_i64(select(value < f64(0), value - f64(0.5), value + f64(0.5)));
 }
 
-/// Integer weights of 22 bits of f64 ones [n, taps].
-StageRef byte_weights(RecipeBuilder& b, const CompatAxis& axis, const StageRef& exact, const Expr& taps) {
+/// Of f64 weights [n, taps] those of the image's type: f64 or f32 of floats, integers of 22 bits of bytes.
+StageRef weights_of(RecipeBuilder& b, const CompatAxis& axis, const StageRef& exact, const Expr& taps) {
+  if (is_of_floats(b)) {
+    if (b.compat() == Compat::kPil) return exact;
+    return b.map(axis.name + "_weight", DType::kF32, {axis.n, taps},
+                 [&](const Axes& at) { return to_f32(b.load(exact, at)); });
+  }
   if (b.compat() == Compat::kPil)
     return b.map(axis.name + "_weight", DType::kI32, {axis.n, taps}, [&](const Axes& at) {
       const double one = std::ldexp(1.0, kByteBits);
@@ -257,7 +267,7 @@ CompatBand widening_band(RecipeBuilder& b, const CompatAxis& axis, Filter filter
     const Expr total = b.load(sum, {at[0]});
     return select(equal(total, f64(0)), b.load(raw, at), b.load(raw, at) / total);
   });
-  band.weight = byte_weights(b, axis, exact, band.taps);
+  band.weight = weights_of(b, axis, exact, band.taps);
   return band;
 }
 
@@ -287,7 +297,7 @@ CompatBand fixed_band(RecipeBuilder& b, const CompatAxis& axis, Filter filter) {
     }
     return sum;
   });
-  band.weight = byte_weights(b, axis, exact, band.taps);
+  band.weight = weights_of(b, axis, exact, band.taps);
   return band;
 }
 
@@ -321,18 +331,22 @@ Expr byte_of(const Expr& value, int64_t bits) {
   return kernel::saturate(shift_right(value + half, bits), DType::kU8);
 }
 
-StageRef resize_bytes(RecipeBuilder& b, const CompatSource& source, const CompatAxis& rows,
-                      const CompatAxis& columns, Filter filter) {
+StageRef resize_filtered(RecipeBuilder& b, const CompatSource& source, const CompatAxis& rows,
+                         const CompatAxis& columns, Filter filter) {
   const bool widens = b.compat() == Compat::kPil || b.flag("antialias");
   const auto band = [&](const CompatAxis& axis) {
     return widens ? widening_band(b, axis, filter) : fixed_band(b, axis, filter);
   };
-  const auto finish = [](const Expr& sum) { return byte_of(sum, kByteBits); };
+  std::function<Expr(Expr)> finish;
+  if (!is_of_floats(b)) finish = [](const Expr& sum) { return byte_of(sum, kByteBits); };
+  const DType type = type_of_image(b), accumulator = !is_of_floats(b)             ? DType::kI32
+                                                     : b.compat() == Compat::kPil ? DType::kF64
+                                                                                  : DType::kF32;
   Axes extents = source.extents;
-  const StageRef across = apply_band(b, "across", columns, band(columns), source.window, extents, DType::kU8,
-                                     DType::kI32, finish);
+  const StageRef across =
+      apply_band(b, "across", columns, band(columns), source.window, extents, type, accumulator, finish);
   extents[static_cast<size_t>(columns.dim)] = columns.n;
-  return apply_band(b, "resize", rows, band(rows), across, extents, DType::kU8, DType::kI32, finish);
+  return apply_band(b, "resize", rows, band(rows), across, extents, type, accumulator, finish);
 }
 
 // ---- nearest neighbours
@@ -375,7 +389,7 @@ StageRef resize_nearest(RecipeBuilder& b, const CompatSource& source, const Comp
   const auto h = static_cast<size_t>(rows.dim), w = static_cast<size_t>(columns.dim);
   extents[h] = rows.n;
   extents[w] = columns.n;
-  return b.map("resize", DType::kU8, extents, [&](const Axes& at) {
+  return b.map("resize", type_of_image(b), extents, [&](const Axes& at) {
     Axes from = at;
     from[h] = b.load(down, {at[h]});
     from[w] = b.load(across, {at[w]});
@@ -394,8 +408,17 @@ Expr opencv_place(const CompatAxis& axis, const Expr& i) {
   return to_f32((to_f64(i) + f64(0.5)) * opencv_scale(axis) - f64(0.5));
 }
 
-/// Half to even, of 11 bits.
-Expr eleven_bits(const Expr& weight) { return kernel::saturate(weight * f32(1 << kOpenCvBits), DType::kI32); }
+/// OpenCV's weights [n, taps] of f32 ones: of bytes, in 11 bits, half to even.
+StageRef opencv_weights_of(RecipeBuilder& b, const CompatAxis& axis, const Expr& taps,
+                           const std::function<Expr(const Axes&)>& weight) {
+  if (is_of_floats(b)) return b.map(axis.name + "_weight", DType::kF32, {axis.n, taps}, weight);
+  return b.map(axis.name + "_weight", DType::kI32, {axis.n, taps}, [&](const Axes& at) {
+    return kernel::saturate(weight(at) * f32(1 << kOpenCvBits), DType::kI32);
+  });
+}
+
+/// Sums along columns, before rows are added up.
+DType type_of_sums(const RecipeBuilder& b) { return is_of_floats(b) ? DType::kF32 : DType::kI32; }
 
 /// Two pixels. Of columns, the second one counts nothing at the edge; of rows it is the edge again.
 CompatBand linear_pair(RecipeBuilder& b, const CompatAxis& axis, bool stops_at_edge) {
@@ -406,11 +429,11 @@ CompatBand linear_pair(RecipeBuilder& b, const CompatAxis& axis, bool stops_at_e
   band.first = b.map(axis.name + "_first", DType::kI64, {axis.n}, [&](const Axes& at) {
     return stops_at_edge ? clamp(left(at[0]), i64(0), last) : left(at[0]);
   });
-  band.weight = b.map(axis.name + "_weight", DType::kI32, {axis.n, band.taps}, [&](const Axes& at) {
+  band.weight = opencv_weights_of(b, axis, band.taps, [&](const Axes& at) {
     const Expr place = opencv_place(axis, at[0]);
     Expr beyond = place - kernel::unary(ScalarOp::kFloor, place);
     if (stops_at_edge) beyond = select((left(at[0]) < i64(0)) | (left(at[0]) >= last), f32(0), beyond);
-    return eleven_bits(select(equal(at[1], i64(0)), f32(1) - beyond, beyond));
+    return select(equal(at[1], i64(0)), f32(1) - beyond, beyond);
   });
   return band;
 }
@@ -418,12 +441,16 @@ CompatBand linear_pair(RecipeBuilder& b, const CompatAxis& axis, bool stops_at_e
 StageRef opencv_linear(RecipeBuilder& b, const CompatSource& source, const CompatAxis& rows,
                        const CompatAxis& columns) {
   const StageRef across = apply_band(b, "across", columns, linear_pair(b, columns, true), source.window,
-                                     source.extents, DType::kI32, DType::kI32, {});
+                                     source.extents, type_of_sums(b), type_of_sums(b), {});
   const CompatBand down = linear_pair(b, rows, false);
   Axes extents = source.extents;
   const auto h = static_cast<size_t>(rows.dim);
   extents[h] = rows.n;
   extents[static_cast<size_t>(columns.dim)] = columns.n;
+  if (is_of_floats(b)) {
+    extents[h] = source.extents[h];
+    return apply_band(b, "resize", rows, down, across, extents, DType::kF32, DType::kF32, {});
+  }
   return b.map("resize", DType::kU8, extents, [&](const Axes& at) {
     // Each product loses its low bits before the sum, as in 16-bit lanes.
     Expr sum = kernel::const_int(2, DType::kI32);
@@ -442,14 +469,14 @@ CompatBand cubic_four(RecipeBuilder& b, const CompatAxis& axis) {
   band.taps = i64(4);
   band.first = b.map(axis.name + "_first", DType::kI64, {axis.n},
                      [&](const Axes& at) { return floor_to_i64(opencv_place(axis, at[0])) - i64(1); });
-  band.weight = b.map(axis.name + "_weight", DType::kI32, {axis.n, band.taps}, [&](const Axes& at) {
+  band.weight = opencv_weights_of(b, axis, band.taps, [&](const Axes& at) {
     const Expr place = opencv_place(axis, at[0]);
     const Expr x = place - kernel::unary(ScalarOp::kFloor, place), y = f32(1) - x;
     const Expr a = f32(kOpenCvCubic), z = x + f32(1);
     const Expr c0 = ((a * z - f32(5) * a) * z + f32(8) * a) * z - f32(4) * a;
     const auto inner = [&](const Expr& t) { return ((a + f32(2)) * t - (a + f32(3))) * t * t + f32(1); };
     const Expr c1 = inner(x), c2 = inner(y);
-    return eleven_bits(choose(at[1], {c0, c1, c2, f32(1) - c0 - c1 - c2}));
+    return choose(at[1], {c0, c1, c2, f32(1) - c0 - c1 - c2});
   });
   return band;
 }
@@ -457,11 +484,13 @@ CompatBand cubic_four(RecipeBuilder& b, const CompatAxis& axis) {
 StageRef opencv_cubic(RecipeBuilder& b, const CompatSource& source, const CompatAxis& rows,
                       const CompatAxis& columns) {
   const StageRef across = apply_band(b, "across", columns, cubic_four(b, columns), source.window,
-                                     source.extents, DType::kI32, DType::kI32, {});
+                                     source.extents, type_of_sums(b), type_of_sums(b), {});
   Axes extents = source.extents;
   extents[static_cast<size_t>(columns.dim)] = columns.n;
-  return apply_band(b, "resize", rows, cubic_four(b, rows), across, extents, DType::kU8, DType::kI32,
-                    [](const Expr& sum) { return byte_of(sum, 2 * kOpenCvBits); });
+  std::function<Expr(Expr)> finish;
+  if (!is_of_floats(b)) finish = [](const Expr& sum) { return byte_of(sum, 2 * kOpenCvBits); };
+  return apply_band(b, "resize", rows, cubic_four(b, rows), across, extents, type_of_image(b),
+                    type_of_sums(b), finish);
 }
 
 /// Pixels that a cell covers, by the share of the cell that each fills; by 1 where factors are whole.
@@ -511,8 +540,9 @@ StageRef opencv_area(RecipeBuilder& b, const CompatSource& source, const CompatA
                                    source.extents, DType::kF32, DType::kF32, {});
   Axes extents = source.extents;
   extents[static_cast<size_t>(columns.dim)] = columns.n;
-  return apply_band(b, "resize", rows, area_band(b, rows, whole), sums, extents, DType::kU8, DType::kF32,
-                    [&](const Expr& sum) {
+  return apply_band(b, "resize", rows, area_band(b, rows, whole), sums, extents, type_of_image(b),
+                    DType::kF32, [&](const Expr& sum) {
+                      if (is_of_floats(b)) return select(whole, sum * share, sum);
                       const Expr half_up = kernel::unary(ScalarOp::kFloor, (sum + f32(2)) * f32(0.25));
                       return kernel::saturate(select(two, half_up, select(whole, sum * share, sum)),
                                               DType::kU8);
@@ -523,7 +553,7 @@ StageRef compat_resized(RecipeBuilder& b, const CompatSource& source, const Comp
                         const CompatAxis& columns) {
   const Filter filter = filter_of_call(b);
   if (filter == Filter::kNearest) return resize_nearest(b, source, rows, columns);
-  if (b.compat() != Compat::kOpenCv) return resize_bytes(b, source, rows, columns, filter);
+  if (b.compat() != Compat::kOpenCv) return resize_filtered(b, source, rows, columns, filter);
   if (filter == Filter::kLinear) return opencv_linear(b, source, rows, columns);
   return filter == Filter::kCubic ? opencv_cubic(b, source, rows, columns)
                                   : opencv_area(b, source, rows, columns);
@@ -535,9 +565,10 @@ Status check_compat_filter(const TypeContext& ctx) {
   const Compat compat = ctx.compat();
   const std::string under = under_preset(ctx);
   const std::string dali = "or write compat=\"dali\" at this call";
-  if (ctx.input(0).dtype != DType::kU8 || ctx.dtype("dtype", DType::kU8) != DType::kU8)
-    return ctx.error(under + " takes and gives UINT8", "convert with fn.cast before or after, " + dali,
-                     "dtype");
+  const DType in = ctx.input(0).dtype;
+  if ((in != DType::kU8 && in != DType::kF32) || ctx.dtype("dtype", in) != in)
+    return ctx.error(under + " takes and gives UINT8, or FLOAT",
+                     "convert with fn.cast before or after, " + dali, "dtype");
   for (const char* name : {"min_filter", "mag_filter"})
     if (ctx.given(name))
       return ctx.error(fmt::format("{} has one filter, not a {}", under, name), "give interp_type, " + dali,
@@ -609,7 +640,7 @@ void output_compat_resized_window(RecipeBuilder& b, const AxisRange& rows, const
   CompatSource source{{}, b.extents(0)};
   source.extents[h] = rows.extent;
   source.extents[w] = columns.extent;
-  source.window = b.map("window", DType::kU8, source.extents, [&](const Axes& place) {
+  source.window = b.map("window", type_of_image(b), source.extents, [&](const Axes& place) {
     Axes from = place;
     from[h] = from[h] + rows.start;
     from[w] = from[w] + columns.start;

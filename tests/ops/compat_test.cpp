@@ -32,9 +32,8 @@ TEST(Compat, UnknownNamesAndPresetsWithoutAMeaningAreErrors) {
   EXPECT_TRUE(says(call("flip", "pil").failure(), "the same numbers whatever the preset"));
   EXPECT_TRUE(says(call("brightness", "opencv").failure(), "OpenCV has no such operation"));
   EXPECT_TRUE(says(call("hsv", "pil").failure(), "fn.color_twist has presets"));
-  EXPECT_TRUE(
-      says(call("resize_crop_mirror", "pil").arg("size", ir::Attr(std::vector<double>{4})).failure(),
-           "cannot give Pillow's numbers"));
+  EXPECT_TRUE(says(call("resize_crop_mirror", "pil").arg("size", ir::Attr(std::vector<double>{4})).failure(),
+                   "cannot give Pillow's numbers"));
 }
 
 TEST(Compat, ArgumentsWithoutACounterpartAreErrors) {
@@ -59,9 +58,10 @@ TEST(Compat, ArgumentsWithoutACounterpartAreErrors) {
     return call("experimental.warp_perspective", preset)
         .arg("matrix", ir::Attr(std::vector<double>{1, 0, 0, 0, 1, 0, 0, 0, 1}));
   };
-  EXPECT_EQ(projected("pil").failure(), "");
+  EXPECT_EQ(projected("pil").result().cells, projected("opencv").result().cells) << "nothing moves";
   EXPECT_TRUE(says(filter(projected("torchvision"), 2), "does not have that filter"));
-  EXPECT_TRUE(says(filter(call("galatea.random_perspective", "torchvision"), 2), "does not have that filter"));
+  EXPECT_TRUE(
+      says(filter(call("galatea.random_perspective", "torchvision"), 2), "does not have that filter"));
   EXPECT_TRUE(says(projected("torchvision").arg("size", ir::Attr(std::vector<double>{4, 4})).failure(),
                    "the output has the extents of the image"));
   EXPECT_TRUE(says(projected("opencv").arg("border_mode", ir::Attr(std::string("wrap"))).failure(),
@@ -69,8 +69,10 @@ TEST(Compat, ArgumentsWithoutACounterpartAreErrors) {
   const auto cropped = [](const std::string& preset) {
     return call("random_resized_crop", preset).arg("size", ir::Attr(std::vector<int64_t>{4}));
   };
-  EXPECT_TRUE(says(filter(cropped("opencv"), 3), "random_resized_crop under compat=\"opencv\" does not have"));
-  EXPECT_TRUE(says(cropped("torchvision").arg("dtype", ir::Attr(DType::kF32)).failure(), "takes and gives UINT8"));
+  EXPECT_TRUE(
+      says(filter(cropped("opencv"), 3), "random_resized_crop under compat=\"opencv\" does not have"));
+  EXPECT_TRUE(
+      says(cropped("torchvision").arg("dtype", ir::Attr(DType::kF32)).failure(), "takes and gives UINT8"));
 }
 
 TEST(Compat, ChecksOfSamplesNameTheValue) {
@@ -89,11 +91,10 @@ TEST(Compat, ChecksOfSamplesNameTheValue) {
   OpRun larger = call("resize", "opencv");
   larger.arg("interp_type", ir::Attr(int64_t{6})).arg("size", ir::Attr(std::vector<double>{20, 6}));
   EXPECT_TRUE(says(larger.failure(), "only shrinks here"));
-  for (const char* preset : {"pil", "torchvision", "opencv"}) {
+  for (const char* preset : {"pil", "torchvision"}) {
     OpRun last = call("experimental.warp_perspective", preset);
     last.arg("matrix", tensor(DType::kF32, {3, 3}, {1, 0, 0, 0, 1, 0, 0.125, 0, 0}));
-    const std::string failure = last.failure();
-    EXPECT_EQ(says(failure, "the last element of the matrix is 0"), std::string(preset) != "opencv") << failure;
+    EXPECT_TRUE(says(last.failure(), "the last element of the matrix is 0"));
   }
 }
 

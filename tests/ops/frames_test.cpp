@@ -110,6 +110,20 @@ const std::vector<Call>& calls() {
        [](OpRun& r, const std::string&) {
          r.arg("matrix", Doubles{1, 0.2, -1, 0.1, 0.9, 0.5, 0.01, 0.02, 1}).arg("size", Doubles{5, 9});
        }},
+      {"warp_affine", "of OpenCV",
+       [](OpRun& r, const std::string&) {
+         r.arg("matrix", Doubles{1, 0.2, -1, 0.1, 0.9, 0.5})
+             .arg("interp_type", int64_t{2})
+             .arg("compat", std::string("opencv"));
+       }},
+      {"experimental.warp_perspective", "of Pillow",
+       [](OpRun& r, const std::string&) {
+         r.arg("matrix", Doubles{1, 0.2, -1, 0.1, 0.9, 0.5, 0.01, 0.02, 1}).arg("compat", std::string("pil"));
+       }},
+      {"random_resized_crop", "of torchvision",
+       [](OpRun& r, const std::string&) {
+         r.arg("size", Integers{4, 5}).arg("compat", std::string("torchvision"));
+       }},
       {"experimental.remap", "",
        [](OpRun& r, const std::string&) {
          r.fixed(tensor(DType::kF32, {2, 2}, {0.5, 3.7, 2.2, 9}, "HW"))

@@ -23,7 +23,7 @@ sys.path.insert(0, HERE)
 
 from recorder import Blobs, Feed, pipeline_text  # noqa: E402
 
-GROUPS = ["resize", "colour", "blur", "warp", "perspective", "decode", "jitter", "detection"]
+GROUPS = ["resize", "colour", "blur", "warp", "perspective", "floats", "decode", "jitter", "detection"]
 
 
 def versions():

@@ -31,7 +31,8 @@ TEST(PeersOfOperators, GiveWhatWasRecorded) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Recorded, Peers,
-                         ::testing::Values("resize", "colour", "blur", "warp", "perspective", "decode"),
+                         ::testing::Values("resize", "colour", "blur", "warp", "perspective", "floats",
+                                           "decode"),
                          [](const auto& test) { return std::string(test.param); });
 
 }  // namespace

@@ -151,7 +151,6 @@ TEST(Together, BoxesHoldWhatTheMaskShowsUnderPresets) {
 
 /// The window, as the matrix tells it, is cut out and then resized.
 TEST(Together, UnderPresetsAWindowIsCutOutFirst) {
-  Runner run = run_everywhere;  // the first one
   for (const char* how :
        {"interp_type=types.INTERP_CUBIC, compat=\"pil\"", "interp_type=types.INTERP_NN, compat=\"pil\"",
         "compat=\"torchvision\"", "antialias=False, compat=\"torchvision\"", "compat=\"opencv\"",
@@ -176,14 +175,34 @@ def p():
     return t.image, fn.resize(window, size=[11, 14], {})
 )",
                                          how, how);
-    const Outputs outputs =
-        run(text, {{"image",
-                    {random_array(DType::kU8, {33, 41, 3}, 1), random_array(DType::kU8, {20, 64, 3}, 2),
-                     random_array(DType::kU8, {5, 4, 3}, 3)}}});
+    const Outputs outputs = run_stages(
+        text, {{"image",
+                {random_array(DType::kU8, {33, 41, 3}, 1), random_array(DType::kU8, {20, 64, 3}, 2),
+                 random_array(DType::kU8, {5, 4, 3}, 3)}}});
     ASSERT_EQ(outputs.size(), 2U) << text;
     EXPECT_EQ(outputs[0], outputs[1]) << how;
-    run = run_stages;
   }
+}
+
+/// Those that no other test compiles.
+TEST(Together, PresetsHaveTheSameBitsEverywhere) {
+  const Outputs outputs = run_everywhere(
+      R"(from galatea import fn, pipeline_def, types
+
+
+@pipeline_def(batch_size=2, num_threads=1, seed=3)
+def p():
+    image = fn.external_source(name="image", dtype=types.UINT8, ndim=3, layout="HWC")
+    m = [1.125, 0.125, -3.0, 0.0625, 0.875, 2.5, 0.001953125, 0.00390625, 1.0]
+    window = fn.random_resized_crop(image, size=[7, 9], interp_type=types.INTERP_CUBIC, compat="pil")
+    far = fn.experimental.warp_perspective(image, matrix=m, interp_type=types.INTERP_CUBIC, compat="pil")
+    near = fn.experimental.warp_perspective(image, matrix=m, fill_value=9, compat="torchvision")
+    cubic = fn.experimental.warp_perspective(image, matrix=m, interp_type=types.INTERP_CUBIC, compat="opencv")
+    floats = fn.resize(image / 255.0, size=[7, 9], compat="opencv")
+    return window, far, near, cubic, floats
+)",
+      {{"image", {random_array(DType::kU8, {13, 17, 3}, 1), random_array(DType::kU8, {9, 5, 3}, 2)}}});
+  EXPECT_EQ(outputs.size(), 5U);
 }
 
 }  // namespace
