@@ -139,6 +139,30 @@ TEST(Together, RowsOfAllFramesStayThose) {
   EXPECT_EQ(both[1][0].extents, (std::vector<int64_t>{3, 2, 1, 2}));
 }
 
+TEST(Together, FramesMayStandAnywhere) {
+  const auto boxes_of_layout = [](const std::string& layout, std::vector<int64_t> extents, int64_t frames) {
+    const std::string text = fmt::format(
+        "import galatea\nfrom galatea import fn, pipeline_def, types\n\n\n"
+        "@pipeline_def(batch_size=1, num_threads=1, seed=1)\ndef p():\n"
+        "    image = fn.external_source(name=\"image\", dtype=types.UINT8, ndim={}, layout=\"{}\")\n"
+        "    boxes = fn.external_source(name=\"boxes\", dtype=types.FLOAT, ndim=3)\n"
+        "    t = fn.rotate(galatea.together(image=image, boxes=boxes), angle=30.0)\n"
+        "    t = fn.crop(t, crop=[8, 9])\n    return t.boxes, t.image\n",
+        extents.size(), layout);
+    std::vector<float> boxes;
+    for (int64_t f = 0; f < frames; ++f) boxes.insert(boxes.end(), {2, 2, 8, 9});
+    const Outputs outputs = run_stages(text, {{"image", {random_array(DType::kU8, std::move(extents), 1)}},
+                                              {"boxes", {array_of(DType::kF32, {frames, 1, 4}, boxes)}}});
+    return outputs.empty() ? Array{} : outputs[0][0];
+  };
+  const Array expected = boxes_of_layout("FHWC", {2, 12, 10, 3}, 2);
+  EXPECT_EQ(expected.extents, (std::vector<int64_t>{2, 1, 4}));
+  EXPECT_EQ(boxes_of_layout("FCHW", {2, 3, 12, 10}, 2), expected);
+  EXPECT_EQ(boxes_of_layout("CFHW", {3, 2, 12, 10}, 2), expected);
+  EXPECT_EQ(boxes_of_layout("FHW", {2, 12, 10}, 2), expected);
+  EXPECT_EQ(boxes_of_layout("FHWC", {0, 12, 10, 3}, 0).extents, (std::vector<int64_t>{0, 0, 4}));
+}
+
 TEST(Together, SequencesThatDoNotFitSaySo) {
   const auto text = [](const std::string& given, const std::string& steps,
                        const std::string& results = "t.image, t.matrix") {

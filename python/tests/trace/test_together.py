@@ -79,3 +79,28 @@ def test_policies_and_lists_of_labels(galatea_program):
     pipe = trace(p)
     galatea_program.accepts(pipe)
     assert "rand_augment(t" in pipe.text
+
+
+def test_a_sequence(galatea_program):
+    def p():
+        video = fn.external_source(name="video", dtype=types.UINT8, ndim=4, layout="FHWC")
+        tracks = fn.external_source(name="tracks", dtype=types.FLOAT, ndim=3)
+        t = galatea.together(video, boxes=tracks, points=fn.per_frame(tracks[:, :, :2]))
+        t = fn.flip(t, horizontal=fn.per_frame(types.Constant([0, 1], dtype=types.INT32)))
+        t = fn.crop(t, crop=[8, 8], crop_pos_x=0.0, crop_pos_y=0.0)
+        return t.image, t.boxes, t.points, t.inside
+
+    pipe = trace(p)
+    galatea_program.accepts(pipe)
+    video = np.arange(2 * 12 * 16 * 3, dtype=np.uint8).reshape(2, 12, 16, 3)
+    # The second object is outside of both crops, the first of the second one.
+    tracks = np.float32([[[1, 2, 5, 6], [10, 1, 15, 5]], [[0, 2, 6, 6], [1, 9, 15, 11]]])
+    batch = run(pipe, video=[video] * 2, tracks=[tracks] * 2)
+    made = galatea.Batch(batch, ["image", "boxes", "points", "inside"], 2)
+    expected = np.stack([video[0, :8, :8], video[1, :8, ::-1][:, :8]])
+    np.testing.assert_array_equal(made["image"].numpy()[0], expected)
+    np.testing.assert_allclose(made["boxes"].numpy()[0], [[[1, 2, 5, 6]], [[0, 0, 0, 0]]])
+    np.testing.assert_allclose(
+        made["points"].numpy()[0], [[[1, 2], [10, 1]], [[16, 2], [15, 9]]]
+    )
+    np.testing.assert_array_equal(made["inside"].numpy()[0], [[True, False], [False, False]])
