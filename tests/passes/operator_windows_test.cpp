@@ -53,6 +53,8 @@ const Case kCases[] = {
     {"random_resized_crop", "  %y = random_resized_crop(%x) {size=[5, 6]} key=0x51\n"},
     {"random_resized_crop_cubic", "  %y = random_resized_crop(%x) {size=[5, 6], interp_type=2} key=0x51\n"},
     {"random_resized_crop_nearest", "  %y = random_resized_crop(%x) {size=[5, 6], interp_type=0} key=0x51\n"},
+    {"random_resized_crop_of_pillow",
+     "  %y = random_resized_crop(%x) {size=[5, 6], compat=\"pil\"} key=0x51\n"},
     {"resize_of_a_region",
      "  %s = stack(%u, %v)\n  %y = resize(%x) {size=[5.0, 6.0], roi_start=%s, roi_end=[1.0, 0.9], "
      "roi_relative=true}\n"},

@@ -16,6 +16,13 @@ TEST(Region, RandomResizedCrop) {
 )");
 }
 
+/// Of another library, too, where the window is cut out before it is resized.
+TEST(Region, RandomResizedCropUnderAPreset) {
+  for (const char* preset : {"pil", "torchvision", "opencv"})
+    expect_equal_to_full_decode(std::string("  %out = random_resized_crop(%image) {size=[10, 8], compat=\"") +
+                                preset + "\"} key=0x51\n  return %out\n");
+}
+
 TEST(Region, ResizeOfARegion) {
   expect_equal_to_full_decode(R"(  %a = random.uniform() {range=[0.0, 0.4]} key=0x11
   %b = random.uniform() {range=[0.5, 1.0]} key=0x12
