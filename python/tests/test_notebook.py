@@ -61,7 +61,8 @@ def test_a_cell_is_a_pipeline(shell, data):
 
 def test_a_cell_with_marks(shell, capsys, data):
     marked = PHOTOS.replace(
-        "return image, label", "boxes = types.Constant([[1.0, 2.0, 20.0, 30.0]])\n    return image, boxes, label"
+        "return image, label",
+        "boxes = types.Constant([[1.0, 2.0, 20.0, 30.0]])\n    return image, boxes, label",
     )
     assert "boxes" in marked
     sheet = run(

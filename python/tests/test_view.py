@@ -173,9 +173,15 @@ def video():
 
 def test_marks_that_cannot_be_drawn(data):
     for drawn, words in (
-        ({"boxes": {"photo": "boxes"}}, r"no output 'photo' to draw, or to draw on; the outputs are 'image'"),
+        (
+            {"boxes": {"photo": "boxes"}},
+            r"no output 'photo' to draw, or to draw on; the outputs are 'image'",
+        ),
         ({"boxes": {"image": "kist"}}, "no output 'kist'"),
-        ({"boxes": {"image": "points"}}, r"'points' has the extents \(4, 2\): boxes are rows of four"),
+        (
+            {"boxes": {"image": "points"}},
+            r"'points' has the extents \(4, 2\): boxes are rows of four",
+        ),
         ({"points": {"image": "boxes"}}, "points are rows of two numbers"),
         ({"labels": {"boxes": "numbers"}}, "labels names 'boxes', which boxes= does not draw"),
         ({"box_format": "ltrb"}, "box_format is 'ltrb'; it is one of xyxy, xywh, cxcywh"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 from html import escape
-from typing import TYPE_CHECKING, Iterable
+from typing import TYPE_CHECKING, Iterable, Sequence
 
 import numpy as np
 
@@ -93,14 +93,14 @@ def image(pixels: np.ndarray, alt: str) -> str:
     return f'<img alt="{escape(alt)}" src="data:image/png;base64,{data}"{sharp}>'
 
 
-def _with_marks(cell: Cell) -> np.ndarray:
-    """The thumbnail; where marks lie over it, as large as the page shows it."""
-    if not cell.marks:
-        return cell.thumbnail
-    pixels = pictures.fit(cell.thumbnail, SIDE)
+def _marked(thumbnail: np.ndarray, over: Sequence[marks.Mark]) -> np.ndarray:
+    """With marks over it, the thumbnail is as large as the page shows it."""
+    if not over:
+        return thumbnail
+    pixels = pictures.fit(thumbnail, SIDE)
     pixels = np.broadcast_to(pixels, (*pixels.shape[:2], 3)).copy()
     height, width, _ = pixels.shape
-    marks.draw(pixels, cell.marks, 0, 0, height, width)
+    marks.draw(pixels, over, 0, 0, height, width)
     return pixels
 
 
@@ -109,7 +109,7 @@ def _figure(name: str, cell: Cell, two_lines: bool) -> str:
         shown = f'<div class="numbers">{escape(cell.text)}</div>'
         width = SIDE if len(cell.text) > 60 else 96
     else:
-        shown = image(_with_marks(cell), name)
+        shown = image(_marked(cell.thumbnail, cell.marks), name)
         width = SIDE
     said = f"<br>{escape(cell.shown_as)}" if cell.shown_as else ""
     variable, _, made_by = name.partition(" = ")

@@ -56,9 +56,16 @@ class GalateaMagics(Magics):
             return None
         if pipe.program().num_inputs:
             return pipe
-        drawn = {name: _pairs(name, getattr(given, name)) for name in ("boxes", "points", "labels")}
-        drawn["labels"] = {boxes: names[-1] for boxes, names in drawn["labels"].items()}
-        return view(pipe, samples=given.samples, nodes=given.nodes, draws=given.draws, **drawn)
+        labels = _pairs("labels", given.labels)
+        return view(
+            pipe,
+            samples=given.samples,
+            nodes=given.nodes,
+            draws=given.draws,
+            boxes=_pairs("boxes", given.boxes),
+            points=_pairs("points", given.points),
+            labels={boxes: names[-1] for boxes, names in labels.items()},
+        )
 
 
 def _pairs(option: str, entries: list[str] | None) -> dict[str, list[str]]:

@@ -157,7 +157,9 @@ def _names(names: Names, picture: str) -> list[str]:
 
 def _rows(name: str, array: np.ndarray, numbers: int) -> np.ndarray:
     if array.ndim < 2 or array.shape[-1] != numbers:
-        what = "boxes are rows of four numbers" if numbers == 4 else "points are rows of two numbers"
+        what = (
+            "boxes are rows of four numbers" if numbers == 4 else "points are rows of two numbers"
+        )
         raise ValueError(f"{name!r} has the extents {array.shape}: {what}")
     return np.asarray(array, np.float64)
 

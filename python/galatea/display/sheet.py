@@ -8,7 +8,8 @@ from typing import Sequence
 
 import numpy as np
 
-from . import html, marks, pictures, png, sheet_picture, shell
+from . import html, pictures, png, sheet_picture, shell
+from .marks import Mark
 
 __all__ = ["Cell", "Sheet"]
 
@@ -27,10 +28,10 @@ class Cell:
     text: str
     caption: str
     shown_as: str = ""
-    marks: tuple[marks.Mark, ...] = ()
+    marks: tuple[Mark, ...] = ()
 
     @classmethod
-    def of(cls, array: np.ndarray, layout: str, over: Sequence[marks.Mark] = ()) -> "Cell":
+    def of(cls, array: np.ndarray, layout: str, over: Sequence[Mark] = ()) -> "Cell":
         """The cell of a sample: a copy, which holds no batch."""
         caption = pictures.caption(array, layout)
         pixels = pictures.picture(array, layout)

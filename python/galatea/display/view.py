@@ -131,9 +131,7 @@ def _need_sources(loader: Loader, draws: int) -> None:
             )
 
 
-def _rows(
-    loader: Loader, marks: Marks
-) -> Iterator[tuple[tuple[str, ...], str, list[Cell]]]:
+def _rows(loader: Loader, marks: Marks) -> Iterator[tuple[tuple[str, ...], str, list[Cell]]]:
     """Names of the columns, label and cells of one sample after the other."""
     while (batch := loader.next_batch()) is not None:
         _check_names(marks, batch)

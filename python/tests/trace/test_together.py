@@ -36,7 +36,9 @@ class Detection:
         boxes = fn.external_source(name="boxes", dtype=types.FLOAT, ndim=2)
         coin = fn.external_source(name="coin", dtype=types.INT32, ndim=0)
         labels = fn.cast(boxes[:, 0], dtype=types.INT32)
-        t = galatea.together(image, boxes=boxes, labels=labels, points=boxes[:, :2], min_visible=0.5)
+        t = galatea.together(
+            image, boxes=boxes, labels=labels, points=boxes[:, :2], min_visible=0.5
+        )
         t = self.turned(fn.crop(t, crop=[8, 8], crop_pos_x=0.0, crop_pos_y=0.0), coin)
         t = fn.cast_like(255 - t, t)
         return t.image, t.boxes, t.labels, t.points, t.inside, t.matrix
@@ -46,7 +48,9 @@ def test_text_and_numbers(galatea_program):
     pipe = trace(Detection())
     galatea_program.accepts(pipe)
     assert "import galatea\n" in pipe.text
-    assert "t.boxes" in pipe.text and "min_visible=0.5" in pipe.text and "box_format" not in pipe.text
+    assert (
+        "t.boxes" in pipe.text and "min_visible=0.5" in pipe.text and "box_format" not in pipe.text
+    )
     boxes = np.float32([[1, 2, 5, 6], [7, 0, 12, 8], [4, 4, 12, 8]])
     batch = run(
         pipe,
@@ -100,7 +104,5 @@ def test_a_sequence(galatea_program):
     expected = np.stack([video[0, :8, :8], video[1, :8, ::-1][:, :8]])
     np.testing.assert_array_equal(made["image"].numpy()[0], expected)
     np.testing.assert_allclose(made["boxes"].numpy()[0], [[[1, 2, 5, 6]], [[0, 0, 0, 0]]])
-    np.testing.assert_allclose(
-        made["points"].numpy()[0], [[[1, 2], [10, 1]], [[16, 2], [15, 9]]]
-    )
+    np.testing.assert_allclose(made["points"].numpy()[0], [[[1, 2], [10, 1]], [[16, 2], [15, 9]]])
     np.testing.assert_array_equal(made["inside"].numpy()[0], [[True, False], [False, False]])
