@@ -109,6 +109,9 @@ const std::vector<std::string>& sharp_steps() {
       "t = fn.slice(t, rel_start=[0.2, 0.1], rel_shape=[0.5, 0.6])",
       "t = fn.slice(t, start=[20], shape=[25], axis_names=\"W\")",
       "t = fn.flip(t, horizontal=fn.random.coin_flip(), vertical=fn.random.coin_flip())",
+      "t = fn.galatea.auto_orient(t, orientation=fn.random.uniform(values=[2, 4, 5, 8], dtype=types.INT32))",
+      "t = fn.galatea.auto_orient(fn.galatea.auto_orient(fn.galatea.auto_orient(t, orientation=6), "
+      "orientation=7), orientation=3)",
       "t = fn.crop_mirror_normalize(t, crop=[40, 40], mirror=fn.random.coin_flip(), mean=[9, 8, 7], std=[2])\n"
       "t = fn.slice(t, start=[4], shape=[30], axes=[2])",
       "t = fn.pad(t, axis_names=\"HW\", shape=[50, 70], fill_value=3)",
