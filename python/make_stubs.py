@@ -94,6 +94,8 @@ class Native:
     def result(self, operator: dict) -> str:
         if "num_outputs" in operator["args"] or "save_attrs" in operator["args"]:
             return "Any"  # how many there are depends on arguments
+        if needs := texts.SEVERAL_OUTPUTS.get(operator["name"]):
+            return "Any" if any(needs) else f"tuple[{', '.join(['Node'] * len(needs))}]"
         count = len(operator["output_ports"])
         return "Node" if count < 2 else f"tuple[{', '.join(['Node'] * count)}]"
 

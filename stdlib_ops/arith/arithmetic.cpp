@@ -68,22 +68,27 @@ bool is_unary(const Entry& e) {
   return e.family == Family::kSign || e.family == Family::kInvert || e.family == Family::kNot;
 }
 
+/// Words that DALI's users look for: inputs of a bitwise operator that are no integers.
+std::string not_integral(const TypeContext& ctx, const Entry& e) {
+  std::string given = describe(ctx.input(0));
+  for (int k = 1; k < ctx.num_inputs(); ++k) given += " and " + describe(ctx.input(k));
+  return fmt::format("inputs to bitwise operator `{}` must be of integral type: {}", e.symbol, given);
+}
+
 Types unary_types(const TypeContext& ctx, const Entry& e) {
   const ir::Type& in = ctx.input(0);
-  const std::string not_for = fmt::format("operator '{}' is not defined for {}", e.symbol, describe(in));
   if (e.family == Family::kSign && is_bool(in.dtype) && std::string_view(e.name) != "pos")
-    return ctx.error(not_for, "cast it first: fn.cast(x, dtype=types.INT32)");
+    return ctx.error(bools_alone(e.symbol, 1), "cast it first: fn.cast(x, dtype=types.INT32)");
   if (e.family == Family::kInvert && is_float(in.dtype))
-    return ctx.error(not_for, "bitwise operators take integers and bools");
+    return ctx.error(not_integral(ctx, e), "bitwise operators take integers and bools");
   if (e.family == Family::kNot && !is_bool(in.dtype))
-    return ctx.error(not_for, "compare with zero (x != 0) to get a bool");
+    return ctx.error(fmt::format("operator '{}' is not defined for {}", e.symbol, describe(in)),
+                     "compare with zero (x != 0) to get a bool");
   return std::vector{in};
 }
 
 Types binary_types(const TypeContext& ctx, const Entry& e) {
   const DType a = ctx.input(0).dtype, b = ctx.input(1).dtype;
-  const std::string not_for = fmt::format("operator '{}' is not defined for {} and {}", e.symbol,
-                                          describe(ctx.input(0)), describe(ctx.input(1)));
   const bool bools = is_bool(a) && is_bool(b);
   DType result = promote(a, b);
   switch (e.family) {
@@ -91,15 +96,15 @@ Types binary_types(const TypeContext& ctx, const Entry& e) {
     case Family::kDivide:
     case Family::kPower:
       if (bools && e.op != ScalarOp::kMul)
-        return ctx.error(not_for, "cast one of the bools first, or use & | ^");
+        return ctx.error(bools_alone(e.symbol, 2), "cast one of the bools first, or use & | ^");
       if (e.family == Family::kDivide && is_integral(result)) result = DType::kF32;
       break;
     case Family::kBitwise:
     case Family::kShift:
       if (!is_integral(a) || !is_integral(b))
-        return ctx.error(not_for, "bitwise operators take integers and bools");
+        return ctx.error(not_integral(ctx, e), "bitwise operators take integers and bools");
       if (e.family == Family::kShift && bools)
-        return ctx.error(not_for, "cast the bools first: fn.cast(x, dtype=types.INT32)");
+        return ctx.error(bools_alone(e.symbol, 2), "cast the bools first: fn.cast(x, dtype=types.INT32)");
       break;
     default:
       result = DType::kBool;

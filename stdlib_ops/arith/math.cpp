@@ -63,8 +63,7 @@ Types math_types(const TypeContext& ctx, const MathFunction& e) {
   for (int k = 1; k < ctx.num_inputs(); ++k) promoted = promote(promoted, ctx.input(k).dtype);
   // A bool beside a number is that number's 0 or 1, as in x + y.
   if (is_bool(promoted))
-    return ctx.error(fmt::format("math.{} does not take bools{}", e.name, e.arity > 1 ? " alone" : ""),
-                     "cast the bool first: fn.cast(x, dtype=types.INT32)");
+    return ctx.error(bools_alone(e.name, e.arity), "cast the bool first: fn.cast(x, dtype=types.INT32)");
   GALATEA_ASSIGN(ir::Type out, broadcast_type(ctx, result_type(e, promoted)));
   return std::vector{out};
 }

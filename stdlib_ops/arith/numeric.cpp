@@ -48,6 +48,12 @@ Expr compare(ScalarOp op, const Expr& a, const Expr& b) {
   return select(to_i64(b) < zero, truth(if_negative), compared);
 }
 
+std::string bools_alone(std::string_view operation, int num_inputs) {
+  return fmt::format(
+      "{} to arithmetic operator `{}` cannot be {}; consider using bitwise operators, or a cast",
+      num_inputs > 1 ? "inputs" : "input", operation, num_inputs > 1 ? "booleans" : "a boolean");
+}
+
 Expr remainder(DType type, const Expr& a, const Expr& b) {
   if (is_float(type))
     return float_remainder(type, kernel::convert(a, compute_type(type)),

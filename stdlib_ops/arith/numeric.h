@@ -14,6 +14,8 @@ constexpr DType compute_type(DType type) { return type == DType::kF16 ? DType::k
 Expr in_type(DType type, ScalarOp op, const Expr& a, const Expr& b);
 /// Comparison by true value: signed and unsigned 64-bit integers compare as numbers.
 Expr compare(ScalarOp op, const Expr& a, const Expr& b);
+/// What is said of an operation on bools alone.
+std::string bools_alone(std::string_view operation, int num_inputs);
 /// Remainder with the sign of the dividend (C's % and fmod).
 Expr remainder(DType type, const Expr& a, const Expr& b);
 

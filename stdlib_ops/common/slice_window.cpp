@@ -121,15 +121,18 @@ Status check_slice(const TypeContext& ctx, int num_axes, int first_positional) {
     return ctx.error(fmt::format("{}: an anchor input comes with a shape input", ctx.op().name),
                      "pass both, or start= and shape=");
   int ends = 0;
+  for (const char* name : {"end", "rel_end", "shape", "rel_shape"})
+    if (ctx.given(name) && ++ends > 1)
+      return ctx.error(fmt::format("{}: \"end\", \"rel_end\", \"shape\", and \"rel_shape\" arguments are "
+                                   "mutually exclusive",
+                                   ctx.op().name),
+                       "keep one of them", name);
   for (const char* name : {"start", "end", "shape", "rel_start", "rel_end", "rel_shape"}) {
     if (!ctx.given(name)) continue;
     if (positional)
       return ctx.error(fmt::format("{}: '{}' excludes the anchor and shape inputs", ctx.op().name, name),
                        "keep one form", name);
     GALATEA_TRY(check_length(ctx, name, num_axes));
-    if (std::string_view(name).find("start") == std::string_view::npos && ++ends > 1)
-      return ctx.error(fmt::format("{}: end, rel_end, shape and rel_shape exclude each other", ctx.op().name),
-                       "keep one of them", name);
   }
   if (ctx.given("start") && ctx.given("rel_start"))
     return ctx.error(fmt::format("{}: start and rel_start exclude each other", ctx.op().name), {},

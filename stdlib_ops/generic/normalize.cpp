@@ -3,10 +3,12 @@
 //
 // Comes in: a tensor; mean and stddev as numbers, small tensors, or nothing. Goes out: (in - mean) * scale /
 // stddev + shift in f32; what is not given is a reduce stage over the axes. With batch=True it is the result
-// of nodes before (expand_normalize).
+// of nodes before, and a mean or stddev that is more than a few known elements is an input of the node
+// (expand_normalize).
 #include <algorithm>
 
 #include "compiler/ir/attr.h"
+#include "compiler/op/arguments.h"
 #include "compiler/op/schema.h"
 #include "stdlib_ops/operators.h"
 #include "stdlib_ops/reduce/over_batch.h"
@@ -15,14 +17,23 @@
 namespace galatea::ops {
 namespace {
 
-/// The largest mean or stddev tensor: its elements are scalars of the sample.
+/// The largest mean or stddev whose elements are scalars of the sample; larger ones are inputs.
 constexpr int64_t kMaxParameters = 64;
 
 struct Parameter {
   bool given = false;
-  std::vector<int64_t> extents;  ///< one per input dimension; empty: one number
+  bool is_node = false;
+  std::vector<int64_t> extents;  ///< one per input dimension, -1: not known; empty: one number
   bool is_tensor() const { return !extents.empty(); }
+  bool is_input() const {
+    int64_t volume = 1;
+    for (int64_t extent : extents) volume = extent < 0 ? kMaxParameters + 1 : volume * extent;
+    return volume > kMaxParameters;
+  }
 };
+
+/// Which of mean and stddev the inputs of `normalize.given` are: its argument `inputs`.
+constexpr const char* kGivenInputs = "inputs";
 
 const ir::Type* node_type(const TypeContext& ctx, std::string_view name) {
   return ctx.is_per_sample(name) ? &ctx.arg_type(name) : nullptr;
@@ -38,12 +49,12 @@ template <typename Context>
 Parameter parameter(const Context& c, const char* name, const ir::Type& in) {
   if (!c.given(name)) return {};
   if (const ir::Type* node = node_type(c, name))
-    return {true, node->static_volume() == 1 ? std::vector<int64_t>{} : node->extents};
+    return {true, true, node->static_volume() == 1 ? std::vector<int64_t>{} : node->extents};
   const int64_t count = ir::attr_length(c.attr(name));
-  if (count == 1) return {true, {}};
+  if (count == 1) return {true, false, {}};
   std::vector<int64_t> extents(static_cast<size_t>(in.ndim), 1);
   extents[static_cast<size_t>(std::max(0, in.layout.find('C')))] = count;
-  return {true, extents};
+  return {true, false, extents};
 }
 
 template <typename Context>
@@ -80,32 +91,35 @@ Status check_parameter(const TypeContext& ctx, const char* name, const ir::Type&
       return ctx.error(fmt::format("normalize: {} has {} values, one per channel, but {} has no axis C", name,
                                    values.size(), describe(in)),
                        "name the axes with fn.reshape(x, layout=…), or give one number", name);
-  } else if (node->static_volume() != 1 && (node->ndim != in.ndim || node->static_volume() < 0)) {
-    if (node->static_volume() < 0) ctx.want_extents(name);
-    return ctx.error(
-        fmt::format(
-            "normalize: {} is {}; it must be one number or a tensor of {} dimensions of known extents", name,
-            describe(*node), in.ndim),
-        "take it with keep_dims=True, or write the arithmetic, (x - mean) / stddev, which takes any extents",
-        name);
+  } else if (node->static_volume() != 1 && node->ndim != in.ndim) {
+    return ctx.error(fmt::format("normalize: {} is {}; it must be one number or a tensor of {} dimensions",
+                                 name, describe(*node), in.ndim),
+                     "take it with keep_dims=True, or write the arithmetic, (x - mean) / stddev", name);
   }
   const Parameter p = parameter(ctx, name, in);
-  int64_t volume = 1;
   for (size_t d = 0; d < p.extents.size(); ++d) {
-    volume *= p.extents[d];
     const bool reduced = std::find(axes.begin(), axes.end(), static_cast<int>(d)) != axes.end();
     const int64_t own = reduced ? 1 : in.extents[d];
-    if (p.extents[d] != 1 && own >= 0 && p.extents[d] != own)
+    if (p.extents[d] >= 0 && p.extents[d] != 1 && own >= 0 && p.extents[d] != own)
       return ctx.error(
           fmt::format("normalize: {} has extent {} along axis {}, where {} {}", name, p.extents[d], d,
                       describe(in), reduced ? "is reduced to 1" : fmt::format("has {}", own)),
           "each extent is 1 or the input's", name);
   }
-  if (volume > kMaxParameters)
-    return ctx.error(
-        fmt::format("normalize: {} has {} elements; up to {} are taken", name, volume, kMaxParameters),
-        "write the arithmetic, (x - mean) / stddev", name);
   return {};
+}
+
+/// Where no axes are named, a tensor's extents say them: they must be known.
+Status check_inferred_axes(const TypeContext& ctx, const Parameter& mean, const Parameter& stddev) {
+  if (names_axes(ctx) || (mean.given && stddev.given)) return {};
+  const Parameter& tensor = mean.is_tensor() ? mean : stddev;
+  if (std::find(tensor.extents.begin(), tensor.extents.end(), -1) == tensor.extents.end()) return {};
+  const char* name = mean.is_tensor() ? "mean" : "stddev";
+  ctx.want_extents(name);
+  return ctx.error(fmt::format("normalize: the extents of {} say over which axes to compute, and are not "
+                               "known",
+                               name),
+                   "name them: axes=[…] or axis_names=…", name);
 }
 
 Types normalize_types(const TypeContext& ctx) {
@@ -121,7 +135,9 @@ Types normalize_types(const TypeContext& ctx) {
   GALATEA_TRY(check_parameter(ctx, "mean", in, axes));
   GALATEA_TRY(check_parameter(ctx, "stddev", in, axes));
   const Parameter mean = parameter(ctx, "mean", in), stddev = parameter(ctx, "stddev", in);
-  if (names_axes(ctx) && mean.given && stddev.given && !mean.is_tensor() && !stddev.is_tensor())
+  GALATEA_TRY(check_inferred_axes(ctx, mean, stddev));
+  const bool are_numbers = mean.given && stddev.given && !mean.is_node && !stddev.is_node;
+  if (names_axes(ctx) && are_numbers && !mean.is_tensor() && !stddev.is_tensor())
     return ctx.error("normalize: nothing is computed along axes where mean and stddev are numbers",
                      "leave the axes out", ctx.given("axes") ? "axes" : "axis_names");
   if (ctx.op().find_arg("batch") && ctx.flag("batch") && (mean.is_tensor() || stddev.is_tensor()))
@@ -151,12 +167,15 @@ enum class StatisticsOf : uint8_t {
 
 class Normalizer {
  public:
-  Normalizer(RecipeBuilder& b, StatisticsOf statistics)
+  /// `inputs`: which of mean and stddev are inputs, in this order: "mean", "stddev", "mean stddev" or none.
+  Normalizer(RecipeBuilder& b, StatisticsOf statistics, const std::string& inputs = "")
       : b_(b),
         statistics_(statistics),
         in_(b.input_type(0)),
         mean_(parameter(b, "mean", in_)),
         stddev_(parameter(b, "stddev", in_)),
+        mean_input_(inputs.starts_with("mean") ? 1 : 0),
+        stddev_input_(inputs.ends_with("stddev") ? mean_input_ + 1 : 0),
         axes_(names_axes(b) ? resolve_axes(b, in_.ndim, in_.layout) : inferred_axes(in_, mean_, stddev_)),
         box_(reduction_box(b, axes_, true)) {}
 
@@ -206,7 +225,27 @@ class Normalizer {
     };
   }
 
+  /// An element's place in an input, or a stage of its extents, each of which is 1 or that of the data.
+  std::function<Axes(const Axes&)> place_in(int input, const char* name) {
+    std::vector<Expr> factor;
+    for (int d = 0; d < in_.ndim; ++d) {
+      const Expr extent = b_.extent(input, d), own = b_.extent(0, d);
+      b_.check(equal(extent, i64(1)) | equal(extent, own),
+               fmt::format("{} has extent {{}} along axis {}, the input has {{}}", name, d), {extent, own},
+               "each extent is 1 or the input's");
+      factor.push_back(select(equal(extent, i64(1)), i64(0), i64(1)));
+    }
+    return [factor](Axes at) {
+      for (size_t d = 0; d < at.size(); ++d) at[d] = at[d] * factor[d];
+      return at;
+    };
+  }
+
   ElementAt mean_at() {
+    if (mean_input_ != 0)
+      return [this, place = place_in(mean_input_, "mean")](const Axes& at) {
+        return to_f32(b_.load(mean_input_, place(at)));
+      };
     if (mean_.given) return given_at("mean", mean_, [](const Expr& e) { return e; });
     if (statistics_ == StatisticsOf::kBatch)
       return [this](const Axes& at) { return b_.load(1, reduced(at)); };
@@ -230,13 +269,20 @@ class Normalizer {
   ElementAt inverse_at(const ElementAt& mean) {
     const Expr scale = b_.arg("scale", DType::kF32), epsilon = b_.arg("epsilon", DType::kF32);
     const bool regular = b_.number("epsilon") != 0;
-    if (stddev_.given)
-      return given_at("stddev", stddev_, [&](const Expr& s) {
-        if (regular) return scale / kernel::unary(ScalarOp::kSqrt, kernel::fma(s, s, epsilon));
-        b_.check(not_equal(s, f32(0)), "stddev is 0", {}, "give epsilon=, which is added to its square",
-                 "stddev");
-        return scale / s;
-      });
+    // As of what is computed, a stddev of 0 makes `shift`.
+    const auto inverse_of = [=](const Expr& s) {
+      if (regular) return scale / kernel::unary(ScalarOp::kSqrt, kernel::fma(s, s, epsilon));
+      return select(equal(s, f32(0)), f32(0), scale / s);
+    };
+    if (stddev_input_ != 0) {
+      const StageRef stage =
+          b_.map("inverse_stddev", DType::kF32, b_.extents(stddev_input_),
+                 [&](const Axes& at) { return inverse_of(to_f32(b_.load(stddev_input_, at))); });
+      return [this, stage, place = place_in(stddev_input_, "stddev")](const Axes& at) {
+        return b_.load(stage, place(at));
+      };
+    }
+    if (stddev_.given) return given_at("stddev", stddev_, inverse_of);
     const auto inverse = [&](const Expr& squares, const Expr& count) {
       const Expr divisor = count - b_.arg("ddof", DType::kI64);
       const Expr spread = to_f32(to_f64(squares) / to_f64(divisor));
@@ -278,14 +324,46 @@ class Normalizer {
   const StatisticsOf statistics_;
   const ir::Type& in_;
   const Parameter mean_, stddev_;
+  const int mean_input_, stddev_input_;  ///< 0: it is none
   const std::vector<int> axes_;
   const ReductionBox box_;
 };
+
+/// A mean or stddev of any extents is an input of the node that takes it.
+Result<std::optional<ir::NodeId>> expand_given(const op::Expansion& expansion, const Parameter& mean,
+                                               const Parameter& stddev) {
+  const TypeContext call = expansion.arguments();
+  std::vector<ir::ValueId> inputs = {expansion.call.inputs[0]};
+  std::vector<ir::Arg> args;
+  std::string given;
+  for (const auto& [name, p] : {std::pair("mean", &mean), std::pair("stddev", &stddev)}) {
+    if (!p->is_input()) continue;
+    inputs.push_back(op::Arguments(call.op(), expansion.call.args).find(name)->as_value());
+    given += given.empty() ? name : fmt::format(" {}", name);
+  }
+  for (const ir::Arg& arg : expansion.call.args) {
+    const bool is_input =
+        (arg.name == "mean" && mean.is_input()) || (arg.name == "stddev" && stddev.is_input());
+    if (!is_input && arg.name != "batch") args.push_back(arg);
+  }
+  args.push_back({kGivenInputs, ir::Attr(given), {}});
+  if (!names_axes(call)) {
+    std::vector<int64_t> axes;
+    for (int d : inferred_axes(call.input(0), mean, stddev)) axes.push_back(d);
+    if (!axes.empty()) args.push_back({"axes", ir::Attr(axes), {}});
+  }
+  GALATEA_ASSIGN(const ir::ValueId result, expansion.add("normalize.given", inputs, std::move(args)));
+  return expansion.builder.graph().value(result).node;
+}
 
 /// Sums and a mean over the batch, the sum of squares about it, and the result: each sample's part is a node,
 /// the meetings between are others.
 Result<std::optional<ir::NodeId>> expand_normalize(const op::Expansion& expansion) {
   const TypeContext call = expansion.arguments();
+  const Parameter given_mean = parameter(call, "mean", call.input(0)),
+                  given_stddev = parameter(call, "stddev", call.input(0));
+  if (given_mean.is_input() || given_stddev.is_input())
+    return expand_given(expansion, given_mean, given_stddev);
   const bool has_mean = call.given("mean"), has_stddev = call.given("stddev");
   if (!call.flag("batch") || (has_mean && has_stddev)) return std::nullopt;
   const Parts parts(expansion);
@@ -413,6 +491,29 @@ Operator make_normalize_batch() {
   op.type_rule = normalize_types;
   op.places = op::Places::kKept;
   op.define = [](RecipeBuilder& b) { Normalizer(b, StatisticsOf::kBatch).define(); };
+  return op;
+}
+
+Operator make_normalize_given() {
+  Operator op;
+  op.name = "normalize.given";
+  op.summary = "fn.normalize with a mean or stddev of any extents.";
+  op.documentation = "As fn.normalize; `inputs` says which of mean and stddev the inputs are.";
+  op.inputs = {normalize_input(),
+               {.name = "parameter", .documentation = "mean or stddev", .any_device = true}};
+  op.min_inputs = 2;
+  op.max_inputs = 3;
+  op.args = normalize_args();
+  op.args.push_back({.name = kGivenInputs,
+                     .kind = ArgKind::kString,
+                     .required = true,
+                     .documentation = "\"mean\", \"stddev\" or \"mean stddev\"."});
+  op.devices = {"cpu", "gpu"};
+  op.internal = true;
+  op.output_extents = OutputExtents::kLikeFirstInput;
+  op.type_rule = normalize_types;
+  op.places = op::Places::kKept;
+  op.define = [](RecipeBuilder& b) { Normalizer(b, StatisticsOf::kSample, b.text(kGivenInputs)).define(); };
   return op;
 }
 

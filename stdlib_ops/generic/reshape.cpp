@@ -302,6 +302,8 @@ void define_reshape(RecipeBuilder& b) {
     wild = wild + select(e < i64(0), i64(1), i64(0));
   }
   b.check(wild <= i64(1), "{} extents of the shape are negative; only one can be worked out", {wild});
+  b.check(equal(wild, i64(0)) | (product > i64(0)),
+          "cannot infer an extent of the shape when the volume of the others is 0");
   std::vector<Expr> extents;
   Expr result = i64(1);
   for (size_t d = 0; d < requested.size(); ++d) {
@@ -312,7 +314,8 @@ void define_reshape(RecipeBuilder& b) {
     result = result * extents.back();
   }
   if (narrow == wide)
-    b.check(equal(result, volume), "the new shape has {} elements, the input {}", {result, volume},
+    b.check(equal(result, volume),
+            "requested a shape with {} elements but the original shape has {} elements", {result, volume},
             "the number of elements must stay the same");
   else
     b.check(equal(result * i64(wide), elements * i64(narrow)), "the new shape has {} bytes, the input {}",

@@ -107,14 +107,11 @@ Types squeeze_types(const TypeContext& ctx) {
   if (ctx.given("axis_names"))
     for (const char letter : ctx.text("axis_names"))
       if (!in.layout.contains(letter))
-        return ctx.error(fmt::format("squeeze: the input ({}) has no axis '{}'", describe(in), letter),
-                         "use letters of the input's layout, or axes=[…]", "axis_names");
+        return ctx.error(
+            fmt::format("squeeze: axis '{}' is not present in the input layout: {}", letter, describe(in)),
+            "use letters of the input's layout, or axes=[…]", "axis_names");
   const std::vector<int64_t> axes = squeezed_axes(ctx, in.layout);
   GALATEA_TRY(check_axes(ctx, axes, in.ndim, "the input"));
-  for (const int64_t axis : axes)
-    if (const int64_t extent = in.extents[static_cast<size_t>(axis)]; extent >= 0 && extent != 1)
-      return ctx.error(fmt::format("squeeze: axis {} of {} has extent {}, not 1", axis, describe(in), extent),
-                       "only axes of extent 1 can go", ctx.given("axes") ? "axes" : "axis_names");
   ir::Type out = in;
   out.extents.clear();
   std::string letters;
@@ -124,17 +121,26 @@ Types squeeze_types(const TypeContext& ctx) {
   }
   out.ndim = static_cast<int>(out.extents.size());
   out.layout = Layout(letters);
+  const int64_t before = in.static_volume(), after = out.static_volume();
+  if (before >= 0 && before != after)
+    return ctx.error(fmt::format("squeeze: requested a shape with {} elements but the original shape has {} "
+                                 "elements. It is {}",
+                                 after, before, describe(in)),
+                     "axes of extent 1 can go", ctx.given("axes") ? "axes" : "axis_names");
   return std::vector{out};
 }
 
 void define_squeeze(RecipeBuilder& b) {
   const std::vector<int64_t> axes = squeezed_axes(b, b.input_type(0).layout);
-  for (const int64_t axis : axes) {
-    const Expr extent = b.extent(0, static_cast<int>(axis));
-    b.check(equal(extent, i64(1)), fmt::format("axis {} has extent {{}}, not 1", axis), {extent},
-            "only axes of extent 1 can go", b.given("axes") ? "axes" : "axis_names");
-  }
-  output_axes(b, kept_dims(b.input_type(0).ndim, axes));
+  const std::vector<int> dims = kept_dims(b.input_type(0).ndim, axes);
+  Expr before = i64(1), after = i64(1);
+  for (const Expr& extent : b.extents(0)) before = before * extent;
+  for (const int d : dims) after = after * b.extent(0, d);
+  b.check(
+      equal(before, after),
+      "requested a shape with {} elements but the original shape has {} elements. Axes of extent 1 can go",
+      {after, before}, "name axes of extent 1", b.given("axes") ? "axes" : "axis_names");
+  output_axes(b, dims);
 }
 
 }  // namespace
@@ -170,7 +176,8 @@ Operator make_squeeze() {
   op.name = "squeeze";
   op.summary = "Removes axes of extent 1.";
   op.documentation =
-      "The axes that are named go, with their letters in the layout; another extent than 1 is an error. "
+      "The axes that are named go, with their letters in the layout. The number of elements must stay the "
+      "same: the extents are 1, or, where another extent is 0, anything. "
       "Nothing is copied: the result is a view.";
   op.inputs = {{.name = "data", .documentation = "any tensor"}};
   op.min_inputs = op.max_inputs = 1;

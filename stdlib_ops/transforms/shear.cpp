@@ -8,6 +8,9 @@
 namespace galatea::ops {
 namespace {
 
+/// A matrix has a row for each axis, and a column for each other axis: [2, 1] or [3, 2].
+bool is_plane(const ir::Type& matrix) { return matrix.extents[0] == 2 || matrix.extents[1] == 1; }
+
 Types shear_types(const TypeContext& ctx) {
   if (ctx.given("shear") == ctx.given("angles"))
     return ctx.error(ctx.given("shear") ? "transforms.shear: shear and angles exclude each other"
@@ -18,14 +21,15 @@ Types shear_types(const TypeContext& ctx) {
   GALATEA_TRY(check_numbers(ctx, name));
   if (ctx.is_per_sample(name) && ctx.arg_type(name).ndim > 2)
     return ctx.error(fmt::format("transforms.shear: {} is {}", name, describe(ctx.arg_type(name))),
-                     "a vector x, y shears images, a tensor [3, 2] volumes", name);
+                     "a vector x, y or a tensor [2, 1] shears images, a tensor [3, 2] volumes", name);
   int n = 2;
   if (ctx.is_per_sample(name) && ctx.arg_type(name).ndim == 2) {
-    if (!can_be_matrix(ctx.arg_type(name), 3, 2))
+    const ir::Type& type = ctx.arg_type(name);
+    n = is_plane(type) ? 2 : 3;
+    if (!can_be_matrix(type, n, n - 1))
       return ctx.error(
-          fmt::format("transforms.shear: {} is {}, [3, 2] is needed", name, describe(ctx.arg_type(name))),
-          "a vector x, y shears images", name);
-    n = 3;
+          fmt::format("transforms.shear: {} is {}, [2, 1] or [3, 2] is needed", name, describe(type)),
+          "a vector x, y shears images, too", name);
   } else if (const int64_t length = length_of(ctx, name); length == 6) {
     n = 3;
   } else if (length >= 0 && length != 2) {
@@ -46,7 +50,7 @@ std::vector<Expr> coefficients(RecipeBuilder& b, int n) {
   const auto value = value_of_arg(b, name);
   std::vector<Expr> list;
   if (value && b.type_of(*value).ndim == 2)
-    for (const Expr& e : matrix_elements(b, *value, 3, 2, name, name)) list.push_back(to_f64(to_f32(e)));
+    for (const Expr& e : matrix_elements(b, *value, n, n - 1, name, name)) list.push_back(to_f64(to_f32(e)));
   else
     list = coordinates(b, name, n * (n - 1));
   if (b.given("shear")) return list;
@@ -61,15 +65,16 @@ std::vector<Expr> coefficients(RecipeBuilder& b, int n) {
 
 Operator make_transforms_shear() {
   Operator op = make_transform(
-      "shear", {{.name = "shear",
-                 .kind = ArgKind::kAny,
-                 .per_sample = true,
-                 .documentation = "Factors x, y; of volumes xy, xz, yx, yz, zx, zy, or a tensor [3, 2]."},
-                {.name = "angles",
-                 .kind = ArgKind::kAny,
-                 .per_sample = true,
-                 .documentation = "Degrees within [-90, 90] whose tangents are the factors."},
-                center_arg()});
+      "shear",
+      {{.name = "shear",
+        .kind = ArgKind::kAny,
+        .per_sample = true,
+        .documentation = "Factors x, y; of volumes xy, xz, yx, yz, zx, zy, or a tensor [2, 1] or [3, 2]."},
+       {.name = "angles",
+        .kind = ArgKind::kAny,
+        .per_sample = true,
+        .documentation = "Degrees within [-90, 90] whose tangents are the factors."},
+       center_arg()});
   op.summary = "Makes or extends an affine transform by a shear.";
   op.documentation =
       "A = [[1, x], [y, 1]], of volumes [[1, xy, xz], [yx, 1, yz], [zx, zy, 1]]; p' = center + A (p - "

@@ -146,6 +146,8 @@ TEST(PipelineGenerator, KnowsEveryOperatorOnImages) {
                                           "batch.mean",
                                           "batch.total",
                                           "normalize.batch",
+                                          "normalize.given",
+                                          "random.choice.weighted",
                                           "normalize.squares",
                                           "mixup.blend",
                                           "cutmix.paste",

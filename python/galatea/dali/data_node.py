@@ -7,8 +7,10 @@ from typing import Any
 import numpy as _np
 
 from galatea.trace.expression import Call as _Call
+from galatea.trace.expression import Index as _Index
 from galatea.trace.expression import Literal as _Literal
 from galatea.trace.expression import Method as _Method
+from galatea.trace.expression import Slice as _Slice
 from galatea.trace.node import NewAxis as _NewAxis
 from galatea.trace.node import Node as _Node
 
@@ -23,10 +25,17 @@ def check_operand(value: Any, place: int, shown: str) -> None:
             "a constant"
         )
     if isinstance(value, (list, tuple)) and any(isinstance(one, _Node) for one in value):
+        name = shown.removeprefix("math.").strip("`")
         raise TypeError(
-            f"operand {place} of {shown} is a {type(value).__name__} of data nodes, such as an "
-            "operator with several results gives: index it"
+            f"input {place} of operator `{name}` must be a data node or a constant. Got a "
+            f"`{type(value).__name__}` with nested DataNode, such as an operator with several results "
+            "gives: index it"
         )
+
+
+def _takes_elements(index: _Index) -> bool:
+    """Whether an index takes less than everything: `x[:]` only looks at the number of axes."""
+    return not all(isinstance(one, _Slice) and not one.parts() for one in index.selectors)
 
 
 class DataNode(_Node):
@@ -39,6 +48,7 @@ class DataNode(_Node):
     # So that no node is an `Iterable`: programs ask that of an operator's result to find lists.
     __iter__ = None  # type: ignore[assignment]
     layout = dtype = ndim = None
+    enumeration: Any = None  # whose members' numbers it holds: enumerations.py
     __hash__ = _Node.__hash__
 
     def _argument(self, name: str) -> str:
@@ -54,6 +64,8 @@ class DataNode(_Node):
         """The operator's, as it was given; one of its own where none was given."""
         expression = getattr(self.operation, "expression", None)
         what = getattr(expression, "callee", "node").rpartition(".")[2]
+        if isinstance(expression, _Index):
+            what = "TensorSubscript" if _takes_elements(expression) else "SubscriptDimCheck"
         return self._argument("name") or f"__{what}_{id(self):x}"
 
     @property
@@ -66,6 +78,11 @@ class DataNode(_Node):
             return "cpu" if given == "cpu" else "gpu"
         nodes = expression.nodes() if expression is not None else ()
         return "gpu" if any(node.device == "gpu" for node in nodes) else "cpu"
+
+    def __getitem__(self, selectors: Any) -> "DataNode":
+        made = super().__getitem__(selectors)
+        made.enumeration = self.enumeration
+        return made
 
     def _binary(self, sign: str, other: Any, swapped: bool = False):
         check_operand(other, 0 if swapped else 1, f"`{sign}`")

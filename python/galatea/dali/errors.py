@@ -9,13 +9,24 @@ class PipelineError(GalateaError, RuntimeError):
     """A pipeline cannot be compiled, or its data cannot be processed."""
 
 
+class OperatorError(PipelineError, ValueError, TypeError, IndexError):
+    """An operator refuses its inputs or arguments.
+
+    DALI has one of these classes for each kind of mistake; programs that catch any of them catch it.
+    """
+
+
 class NothingFedError(PipelineError, IndexError):
     """An input has no batch."""
 
 
+# Codes of what an operator refuses: the shape of a call, types, layouts, values of a sample.
+_REFUSED = {"G0453", "G0456", "G0457", "G0458", "G0459", "G0460", "G0860", "G0910"}
+
+
 def raised(error: GalateaError) -> PipelineError:
     """The class that DALI has for what the engine reports, with its diagnostics."""
-    made = PipelineError(str(error))
+    made = (OperatorError if error.code in _REFUSED else PipelineError)(str(error))
     made.code, made.message = error.code, error.message
     made.diagnostics = error.diagnostics
     return made

@@ -16,6 +16,7 @@ import numpy as _np
 from galatea.trace import operators as _operators
 from galatea.trace.node import Node as _Node
 
+from . import enumerations as _enumerations
 from . import types as _types
 from .graph import Again as _Again
 from .graph import recording as _recording
@@ -89,6 +90,8 @@ def _input_of(value: Any, path: str, place: int) -> Any:
         return value
     if isinstance(value, _types.ScalarConstant):
         return _types.node_of(value)
+    if _enumerations.kind_of(value) is not None:
+        return _enumerations.constant(value)
     if isinstance(value, (*_CONSTANTS, _np.ndarray, _np.generic)):
         return _types.narrowed(value)
     raise TypeError(
@@ -120,7 +123,10 @@ def call(path: str, inputs: tuple, keywords: dict[str, Any], shown: str = "") ->
         raise ValueError(f"the lists of inputs of {shown} have different lengths")
     least, most = operator["inputs"]
     if operator.get("parameters") is None and not least <= len(inputs) <= most:
-        raise ValueError(f"{shown} takes {least} to {most} inputs, not {len(inputs)}")
+        raise ValueError(
+            f"operator nvidia.dali.{shown} expects from {least} to {most} inputs, but received "
+            f"{len(inputs)}"
+        )
     pipe = Pipeline.current()
     if pipe is not None and pipe._is_debug:
         inputs, keywords = pipe._nodes_of(inputs, keywords)
@@ -130,6 +136,8 @@ def call(path: str, inputs: tuple, keywords: dict[str, Any], shown: str = "") ->
         _check_argument(operator, name, value)
         if name in _DROPPED and name not in operator["args"]:
             continue
+        if name == "dtype" and _enumerations.is_kind(value):
+            value = _types.DALIDataType.INT32
         arguments[name] = _given(operator, name, value)
     absent = [
         name
@@ -138,8 +146,10 @@ def call(path: str, inputs: tuple, keywords: dict[str, Any], shown: str = "") ->
     ]
     if absent:
         raise RuntimeError(f"{shown} needs the argument `{absent[0]}`")
+    _enumerations.check(operator["name"], inputs, given, keywords)
     with _recording():
         made = _operators.call(operator, tuple(given), arguments)
+    _enumerations.follow(operator["name"], given, keywords, made)
     if operator["name"].startswith("readers."):
         pipe = Pipeline.current()
         if pipe is not None:

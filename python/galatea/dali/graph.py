@@ -82,6 +82,7 @@ class Graph(PythonRecorder):
             self.modules.setdefault(module, set()).update(names)
         for before, after in zip(old, new):
             after.hint = before.hint
+            after.enumeration = getattr(before, "enumeration", None)
             self._taken[before] = after
         return self._taken[node]
 

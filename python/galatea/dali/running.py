@@ -468,6 +468,8 @@ class Running(State):
             parts = self._next_parts()
             self._delivered = self._state_before
             outputs = tuple(list_of_parts(parts, number) for number in range(len(parts[0][0])))
+        for one, kind in zip(outputs, self._enumerations):
+            one._enumeration = kind
         self._check_outputs(outputs)
         return outputs
 

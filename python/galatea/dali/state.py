@@ -45,6 +45,7 @@ class State:
     _results: list  # of a plan: the nodes that are outputs
     _common: dict[str, Any]  # arguments for the compiler of the plan's other programs
     _num_outputs: int | None
+    _enumerations: list  # whose members an output holds: enumerations.py
 
     # What runs.
     _program: Any

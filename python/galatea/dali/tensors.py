@@ -235,6 +235,8 @@ class TensorListCPU:
     type and rank; extents may differ), or another list; `layout`: a letter an axis of a sample.
     """
 
+    _enumeration: Any = None  # whose members' numbers it holds: enumerations.py
+
     def __init__(self, object: Any, layout: str | None = None, is_pinned: bool = False, **_: Any):
         dense = None
         if isinstance(object, TensorListCPU):
@@ -297,6 +299,8 @@ class TensorListCPU:
     @property
     def dtype(self) -> Any:
         """The element type."""
+        if self._enumeration is not None:
+            return self._enumeration
         dtype = self._samples[0].dtype if len(self) else self._dtype
         return types.DALIDataType.NO_TYPE if dtype is None else types._OF_NUMPY[np.dtype(dtype)]
 
@@ -354,6 +358,11 @@ class TensorListCPU:
 
     def as_array(self) -> np.ndarray:
         """All samples as one array; RuntimeError where their extents differ."""
+        if self._enumeration is not None:
+            raise TypeError(
+                "DALI enum types cannot be used with buffer protocol: use `nvidia.dali.fn.cast` to "
+                "convert them to integers"
+            )
         return self._whole()
 
     def as_tensor(self) -> TensorCPU:

@@ -182,7 +182,10 @@ class ScalarConstant:
             value, dtype = value.value, dtype if dtype is not None else value.dtype
             raise TypeError(f"{str(dtype)!r}: a constant of a constant has no element type")
         if not isinstance(value, (bool, int, float)):
-            raise TypeError(f"a constant is a bool, int or float, not a {type(value).__name__}")
+            raise TypeError(
+                "expected scalar value of type 'bool', 'int' or 'float', got "
+                f"{type(value).__module__}.{type(value).__qualname__}"
+            )
         if dtype is None:
             dtype = {bool: DALIDataType.BOOL, int: DALIDataType.INT32, float: DALIDataType.FLOAT}[
                 type(value)
@@ -342,6 +345,10 @@ def Constant(value: Any, dtype=None, shape=None, layout=None, device=None, **kwa
     """
     if isinstance(value, ScalarConstant):
         value, dtype = value.value, value.dtype if dtype is None else dtype
+    from . import enumerations
+
+    if enumerations.kind_of(value) is not None or enumerations.is_kind(dtype):
+        return enumerations.constant(value, dtype)
     is_numpy = isinstance(value, (np.ndarray, np.generic)) and not value.ndim
     is_number = isinstance(value, (bool, int, float)) or is_numpy
     if is_number and shape is None and layout is None and device is None:

@@ -42,6 +42,15 @@ COMMON = {
 }
 SEED = "Seed of the draws of this call; without it, they follow from the pipeline's."
 
+# Operators with several outputs that no ports declare: per output the input, or the flag, without
+# which it is not there; "": it always is.
+SEVERAL_OUTPUTS = {
+    "bbox_rotate": ("", "labels"),
+    "random_bbox_crop": ("", "", "", "labels", "output_bbox_indices"),
+    "random_crop_generator": ("", ""),
+    "segmentation.select_masks": ("", ""),
+}
+
 
 def default_text(argument: dict) -> str:
     """The default as Python writes it; "None" where there is none."""

@@ -8,7 +8,7 @@ from typing import Any
 from galatea.trace import place as places
 from galatea.trace import recorder as recorders
 from galatea.trace.documentation import KINDS as _KINDS
-from galatea.trace.documentation import documentation
+from galatea.trace.documentation import SEVERAL_OUTPUTS, documentation
 from galatea.trace.errors import TraceError
 from galatea.trace.expression import Call, Method
 from galatea.trace.node import Node
@@ -61,8 +61,13 @@ _MORE_OUTPUTS = {
 }
 
 
-def num_outputs(operator: dict, keywords: dict[str, Any]) -> int | None:
+def num_outputs(operator: dict, num_inputs: int, keywords: dict[str, Any]) -> int | None:
     """How many results a call gives as a tuple; None: one, by itself."""
+    if needs := SEVERAL_OUTPUTS.get(operator["name"]):
+        given = {port["name"] for port in operator["input_ports"][:num_inputs]}
+        given |= {name for name, value in keywords.items() if value}
+        count = sum(not need or need in given for need in needs)
+        return None if count == 1 else count
     wanted = keywords.get("num_outputs")
     if wanted is not None and "num_outputs" in operator["args"]:
         return int(wanted)
@@ -99,7 +104,7 @@ def call(operator: dict, inputs: tuple, keywords: dict[str, Any]) -> Any:
     arguments += [
         (name, recorder.value(value, at)) for name, value in keywords.items() if value is not None
     ]
-    count = num_outputs(operator, keywords)
+    count = num_outputs(operator, len(inputs), keywords)
     made = Call(f"fn.{operator['name']}", arguments)
     if operator.get("gives_dictionary"):
         names = sorted(keywords[operator["outputs_argument"]], key=str.encode)
