@@ -137,9 +137,11 @@ bool Evaluator::add_common_argument(const op::Operator& op, const CallArguments:
       return note(Message::kNoEffect, keyword.span, {"`seed`", "fn." + op.name + " draws no random numbers"}),
              true;
     if (value.as_int() < 0) return true;
-    note_same_seed(op, value.as_int(), keyword.span);
+    // One `seed=` of the user's reaches several draws of the library, which stay independent.
+    const bool alone = same_seed_same_draw_ && !in_library(keyword.span);
+    if (!alone) note_same_seed(op, value.as_int(), keyword.span);
     spec.has_own_seed = true;
-    spec.key = mix_key(static_cast<uint64_t>(value.as_int()), key);
+    spec.key = mix_key(static_cast<uint64_t>(value.as_int()), alone ? 0 : key);
     return true;
   }
   if (keyword.name == "preserve") {

@@ -232,7 +232,7 @@ Value Evaluator::call_operator_once(const op::Operator& op, const std::string& p
 
 // DALI code seeds two draws alike to use one draw twice, as for an image and its mask.
 void Evaluator::note_same_seed(const op::Operator& op, int64_t seed, Span span) {
-  if (in_library(span)) return;  // one `seed=` of the user's reaches several draws there
+  if (in_library(span)) return;
   auto [first, is_new] = seeds_.try_emplace({op.name, seed}, span);
   if (is_new) return;
   Diagnostic diagnostic = diagnose(Message::kSameSeed, span, {op.name, std::to_string(seed)});

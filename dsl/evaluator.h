@@ -494,6 +494,7 @@ class Evaluator {
       seeds_;                              ///< of random operators: where they were first given
   Span returned_at_;                       ///< where the function that ended last returned
   op::Compat compat_ = op::Compat::kDali;  ///< of the pipeline that is staged
+  bool same_seed_same_draw_ = false;       ///< of that pipeline: `seed=` of a call alone decides its draws
   std::optional<std::pair<Span, std::string>> device_note_;  ///< the first that names a GPU
   // ---- policies (policy_file.cpp) ----
   bool may_stand_here(Span load);

@@ -43,7 +43,8 @@ constexpr std::string_view kPipelineOptions[] = {"batch_size",
                                                  "output_layout",
                                                  "enable_conditionals",
                                                  "device",
-                                                 "compat"};
+                                                 "compat",
+                                                 "same_seed_same_draw"};
 
 std::string annotation_name(const Parameter& parameter) {
   const Expression* e = parameter.annotation.get();
@@ -192,6 +193,11 @@ bool Evaluator::apply_option(const std::string& name, const Value& value, Span s
     const auto compat = value.is(ValueKind::kString) ? op::compat_from_name(value.text()) : std::nullopt;
     if (!compat) return wrong("`\"dali\"`, `\"pil\"`, `\"torchvision\"` or `\"opencv\"`");
     compat_ = *compat;
+    return true;
+  }
+  if (name == "same_seed_same_draw") {
+    if (!value.is(ValueKind::kBool)) return wrong("True or False");
+    same_seed_same_draw_ = value.boolean;
     return true;
   }
   if (name == "checkpoint") return fail(Message::kNotYet, span, {"`" + name + "=`"}), false;
@@ -447,6 +453,7 @@ std::unique_ptr<ir::Graph> Evaluator::stage(PipelineObject& pipeline) {
   seeds_.clear();
   device_note_.reset();
   compat_ = op::Compat::kDali;
+  same_seed_same_draw_ = false;
   const size_t errors_before = sink_.num_errors();
   inputs_.clear();
   noted_runs_.clear();

@@ -12,6 +12,7 @@
 #include "compiler/op/devices.h"
 #include "compiler/op/lifting.h"
 #include "compiler/op/places.h"
+#include "runtime/kernel_abi.h"
 
 namespace galatea::op {
 namespace {
@@ -475,6 +476,11 @@ Result<std::vector<ir::Type>> check_call(const ir::Graph& graph, NodeSpec& spec,
   if (!types) return types;
   for (ir::Type& type : *types) {
     if (lifting.lifts()) type = lifting.lifted(std::move(type), graph);
+    if (type.ndim > runtime::kMaxRank)
+      return user_error(
+          Message::kOperatorRefuses, spec.span, display_name(*spec.op),
+          fmt::format("the result has {} dimensions; tensors have up to {}", type.ndim, runtime::kMaxRank),
+          "merge axes with fn.reshape");
     if (type.extents.empty()) type.extents.assign(static_cast<size_t>(type.ndim), -1);
     GALATEA_CHECK(static_cast<int>(type.extents.size()) == type.ndim,
                   spec.op->name + ": extents do not match ndim");

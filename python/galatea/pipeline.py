@@ -40,6 +40,7 @@ _TEXT_OPTIONS = (
     "on_error",
     "memory_limit",
     "compat",
+    "same_seed_same_draw",
     "output_dtype",
     "output_ndim",
     "output_layout",

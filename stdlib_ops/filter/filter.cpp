@@ -67,8 +67,13 @@ Status check_anchor(const TypeContext& ctx, size_t axes) {
   return {};
 }
 
+/// The name of a border that is meant: "101" and "1001" are DALI's short ones.
+std::string border_name(const std::string& text) {
+  return text == "101" || text == "1001" ? "reflect_" + text : text;
+}
+
 Status check_border(const TypeContext& ctx) {
-  const std::string border = ctx.text("border");
+  const std::string border = border_name(ctx.text("border"));
   for (const char* known : {"reflect_101", "reflect_1001", "wrap", "clamp", "constant"})
     if (border == known) return {};
   return ctx.error(fmt::format("filter: border \"{}\" is unknown", border),
@@ -101,7 +106,7 @@ Types filter_types(const TypeContext& ctx) {
 class ImageFilter {
  public:
   explicit ImageFilter(RecipeBuilder& b)
-      : b_(b), axes_(window_axes(b.input_type(0), b.input_type(1))), border_(b.text("border")) {
+      : b_(b), axes_(window_axes(b.input_type(0), b.input_type(1))), border_(border_name(b.text("border"))) {
     const std::vector<Expr> anchor = list_arg(b, "anchor", static_cast<int>(axes_.size()), DType::kI64);
     for (size_t d = 0; d < axes_.size(); ++d) {
       // What is known of the window is structure: its taps are written out.
@@ -225,8 +230,9 @@ Operator make_filter() {
       {.name = "border",
        .kind = ArgKind::kString,
        .default_value = std::string("reflect_101"),
-       .documentation = "What lies outside the image: \"reflect_101\" (cb|abc), \"reflect_1001\" (cba|abc), "
-                        "\"wrap\", \"clamp\" or \"constant\"."},
+       .documentation =
+           "What lies outside the image: \"reflect_101\" or \"101\" (cb|abc), \"reflect_1001\" or "
+           "\"1001\" (cba|abc), \"wrap\", \"clamp\" or \"constant\"."},
       {.name = "mode",
        .kind = ArgKind::kString,
        .default_value = std::string("same"),

@@ -5,7 +5,6 @@
 // that fits counts. One fits with a probability of 0.95 or more, so that none of eight does once in 10^10.
 #include "stdlib_ops/operators.h"
 
-#include <cmath>
 #include <limits>
 #include <numbers>
 
@@ -18,6 +17,7 @@ constexpr int64_t kAttempts = 8;
 constexpr int64_t kDrawsPerGamma = 3 * kAttempts + 1;
 /// Above it the acceptance test would only see rounding errors, and nearly everything is accepted.
 constexpr double kLargeShape = 1e4;
+constexpr double kLargestFloat = std::numeric_limits<float>::max();
 
 Expr log_of(const Expr& x) { return kernel::unary(ScalarOp::kLog, x); }
 /// Uniform in (0, 1], so that its logarithm is finite.
@@ -49,13 +49,15 @@ Expr log_gamma_draw(const RecipeBuilder& b, const Expr& shape, const Expr& first
 
 Types beta_types(const TypeContext& ctx) {
   for (const char* name : {"alpha", "beta"})
-    if (given_static(ctx, name) && !(ctx.number(name) > 0 && std::isfinite(ctx.number(name))))
-      return ctx.error(
-          fmt::format("random.beta: {} must be positive and finite, got {}", name, ctx.number(name)), {},
-          name);
+    if (given_static(ctx, name) && !(ctx.number(name) > 0 && ctx.number(name) <= kLargestFloat))
+      return ctx.error(fmt::format("random.beta: the `{}` must be a positive float32 and finite, got {}", name,
+                                   ctx.number(name)),
+                       {}, name);
   const DType dtype = ctx.dtype("dtype", DType::kF32);
   if (dtype != DType::kF32 && dtype != DType::kF64)
-    return ctx.error(fmt::format("random.beta: dtype {} holds no numbers between 0 and 1", types_name(dtype)),
+    return ctx.error(fmt::format("random.beta: data type {} is not supported: it holds few numbers between 0 "
+                                 "and 1, or none",
+                                 types_name(dtype)),
                      "use FLOAT or FLOAT64", "dtype");
   GALATEA_ASSIGN(ir::Type out, drawn_type(ctx, dtype, 0));
   return std::vector{out};

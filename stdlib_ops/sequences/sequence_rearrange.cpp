@@ -1,7 +1,8 @@
 // sequence_rearrange: frames of a sequence in another order.
 //
 // Comes in: a sequence, and the number of the frame that each place gets. Goes out: a view where the numbers
-// of the text are evenly spaced, else a map stage.
+// of the text are evenly spaced, else a map stage. Numbers of which only the run tells how many there are
+// are an input of sequence_rearrange.given.
 #include <algorithm>
 
 #include "stdlib_ops/common/pointwise.h"
@@ -13,17 +14,39 @@ namespace {
 /// Which frame a place gets is a comparison per frame.
 constexpr int64_t kMaxFrames = 1024;
 
-Types sequence_rearrange_types(const TypeContext& ctx) {
+constexpr const char* kEmptyOrder = "empty result sequences are not allowed: new_order names no frame";
+
+/// Inputs of sequence_rearrange.given.
+enum Given : int { kSequence, kOrder, kLeast, kMost };
+
+Status check_sequence(const TypeContext& ctx) {
   const ir::Type& in = ctx.input(0);
   if (in.ndim == 0 || (!in.layout.empty() && in.layout[0] != 'F'))
     return ctx.error(fmt::format("sequence_rearrange: {} is no sequence", describe(in)),
                      "its first axis must be F; fn.per_frame(x) says so of data without a layout");
+  return {};
+}
+
+bool has_unknown_length(const TypeContext& ctx) {
+  return ctx.is_per_sample("new_order") && ctx.arg_type("new_order").static_volume() < 0;
+}
+
+Types sequence_rearrange_types(const TypeContext& ctx) {
+  GALATEA_TRY(check_sequence(ctx));
+  const ir::Type& in = ctx.input(0);
+  if (has_unknown_length(ctx)) {
+    if (ctx.arg_type("new_order").ndim != 1)
+      return ctx.error(fmt::format("sequence_rearrange: new_order is {}, not a list of numbers",
+                                   describe(ctx.arg_type("new_order"))),
+                       {}, "new_order");
+    ir::Type out = in;
+    out.extents[0] = -1;
+    return std::vector{out};
+  }
   const int64_t count = length_of(ctx, "new_order");
-  if (count < 0)
-    return ctx.error("sequence_rearrange: how many numbers new_order has must be known while compiling",
-                     "fix the length with fn.reshape(x, shape=[…]), or build it with fn.stack", "new_order");
   if (count == 0)
-    return ctx.error("sequence_rearrange: new_order is empty", "name at least one frame", "new_order");
+    return ctx.error(fmt::format("sequence_rearrange: {}", kEmptyOrder), "name at least one frame",
+                     "new_order");
   if (count > kMaxFrames)
     return ctx.error(
         fmt::format("sequence_rearrange: {} frames are too many, up to {} are taken", count, kMaxFrames),
@@ -70,7 +93,75 @@ void define_sequence_rearrange(RecipeBuilder& b) {
   }));
 }
 
+void define_rearrange_given(RecipeBuilder& b) {
+  std::vector<Expr> extents = b.extents(kSequence);
+  const Expr frames = extents[0], count = b.extent(kOrder, 0);
+  const Expr least = to_i64(b.element(kLeast, 0)), most = to_i64(b.element(kMost, 0));
+  b.check(count > i64(0), kEmptyOrder, {}, "name at least one frame");
+  b.check(least >= i64(0), "there is no frame {} among {}", {least, frames}, "frames are counted from 0");
+  b.check(most < frames, "there is no frame {} among {}", {most, frames}, "frames are counted from 0");
+  extents[0] = count;
+  b.output_stage(0, b.map("rearrange", b.output_type(0).dtype, extents, [&](const Axes& at) {
+    Axes index = at;
+    index[0] = to_i64(b.load(kOrder, {at[0]}));
+    // The checks keep the index inside; the border costs nothing against a wrong promise.
+    return b.load(kSequence, std::move(index), Border::kClamp);
+  }));
+}
+
+Result<std::optional<ir::NodeId>> expand_rearrange(const op::Expansion& expansion) {
+  if (!has_unknown_length(expansion.arguments())) return std::nullopt;
+  std::vector<ir::Arg> args;
+  ir::ValueId order = ir::kNoId;
+  for (const ir::Arg& arg : expansion.call.args) {
+    if (arg.name == "new_order")
+      order = arg.as_value();
+    else
+      args.push_back(arg);
+  }
+  GALATEA_ASSIGN(order, expansion.add("cast", {order}, {{"dtype", ir::Attr(DType::kI32), {}}}));
+  GALATEA_ASSIGN(const ir::ValueId least, expansion.add("reductions.min", {order}, {}));
+  GALATEA_ASSIGN(const ir::ValueId most, expansion.add("reductions.max", {order}, {}));
+  GALATEA_ASSIGN(const ir::ValueId result,
+                 expansion.add("sequence_rearrange.given", {expansion.call.inputs[0], order, least, most},
+                               std::move(args)));
+  return expansion.builder.graph().value(result).node;
+}
+
 }  // namespace
+
+Operator make_sequence_rearrange_given() {
+  Operator op;
+  op.name = "sequence_rearrange.given";
+  op.summary = "fn.sequence_rearrange in an order of any length.";
+  op.documentation = "As fn.sequence_rearrange; the order, its least and its largest number are inputs.";
+  const auto number = [](const char* name) {
+    return Port{.name = name,
+                .documentation = "of the order",
+                .dtypes = {DType::kI32},
+                .ndim = 0,
+                .any_device = true};
+  };
+  op.inputs = {{.name = "data", .documentation = "a sequence: its first axis counts frames"},
+               {.name = "order",
+                .documentation = "for each frame of the output that of the input",
+                .dtypes = {DType::kI32},
+                .ndim = 1,
+                .any_device = true},
+               number("least"),
+               number("most")};
+  op.min_inputs = op.max_inputs = 4;
+  op.devices = {"cpu", "gpu"};
+  op.internal = true;
+  op.type_rule = [](const TypeContext& ctx) -> Types {
+    GALATEA_TRY(check_sequence(ctx));
+    ir::Type out = ctx.input(kSequence);
+    out.extents[0] = ctx.input(kOrder).extents[0];
+    return std::vector{out};
+  };
+  op.define = define_rearrange_given;
+  return op;
+}
 
 Operator make_sequence_rearrange() {
   Operator op;
@@ -91,6 +182,7 @@ Operator make_sequence_rearrange() {
   op.example = image_example(
       "fn.sequence_rearrange(fn.stack(image, fn.flip(image), axis_name=\"F\"), new_order=[1, 0, 0]), label");
   op.type_rule = sequence_rearrange_types;
+  op.expand = expand_rearrange;
   op.define = define_sequence_rearrange;
   return op;
 }

@@ -177,6 +177,23 @@ TEST(RandomKeys, SeedOfAnOperatorIsMixedIn) {
   EXPECT_NE(keys_of(a), keys_of(c));
 }
 
+TEST(RandomKeys, SameSeedSameDraw) {
+  const auto staged = [](const std::string& option) {
+    return stage("p.dali-dsl", std::string(kStagedHead) + "@pipeline_def(batch_size=2" + option +
+                                   ")\n"
+                                   "def p():\n"
+                                   "    a = fn.random.uniform(seed=7)\n"
+                                   "    b = fn.random.normal(seed=7)\n"
+                                   "    c = fn.random.uniform(seed=8)\n"
+                                   "    return a, b, c, fn.random.uniform()\n");
+  };
+  EXPECT_EQ(keys_of(staged("")).size(), 4u);
+  Staged alike = staged(", same_seed_same_draw=True");
+  ASSERT_TRUE(alike.result.ok) << alike.diagnostics;
+  EXPECT_EQ(keys_of(alike).size(), 3u);
+  EXPECT_EQ(alike.diagnostics.find("G0425"), std::string::npos) << alike.diagnostics;
+}
+
 // ---- branches ----
 
 TEST(Branches, StaticConditionsStageOneArm) {

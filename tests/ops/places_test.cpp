@@ -49,8 +49,8 @@ TEST(Places, OfWindowsAndMirrors) {
   // The window begins at column 7 and is mirrored: 7 goes to its right edge, 6.
   expect_map(run("crop_mirror_normalize.places").arg("crop", list({4, 6})).arg("mirror", int64_t{1}),
              {-1, 0, 13, 0, 1, -3});
-  EXPECT_TRUE(
-      says(run("crop.places").input(picture(3, 3)).arg("crop", list({4, 6})).failure(), "reaches outside"));
+  EXPECT_TRUE(says(run("crop.places").input(picture(3, 3)).arg("crop", list({4, 6})).failure(),
+                   "be placed out of bounds"));
 }
 
 TEST(Places, OfResizes) {

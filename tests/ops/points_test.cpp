@@ -1,4 +1,5 @@
 // Operators on points, boxes and sequences, against their formulas.
+#include <algorithm>
 #include <cmath>
 
 #include "tests/ops/op_tester.h"
@@ -308,6 +309,31 @@ TEST(SequenceRearrange, PutsFramesInOrder) {
   EXPECT_TRUE(
       says(OpRun("sequence_rearrange").input(in).arg("new_order", tensor(DType::kI32, {2}, {1, 7})).failure(),
            "there is no frame 7 among 4"));
+}
+
+/// An order whose length only the run tells is an input.
+TEST(SequenceRearrange, TakesAnOrderOfAnyLength) {
+  const Tensor in = tensor(DType::kI16, {3, 2}, {0, 1, 10, 11, 20, 21}, "FX");
+  auto run = [&](const std::vector<double>& order) {
+    const double least = order.empty() ? 0 : *std::min_element(order.begin(), order.end());
+    const double most = order.empty() ? 0 : *std::max_element(order.begin(), order.end());
+    return OpRun("sequence_rearrange.given")
+        .input(in)
+        .input(tensor(DType::kI32, {static_cast<int64_t>(order.size())}, order))
+        .input(scalar(DType::kI32, least))
+        .input(scalar(DType::kI32, most));
+  };
+  const Tensor out = run({2, 0, 2, 1}).result();
+  EXPECT_EQ(out.extents, (Extents{4, 2}));
+  EXPECT_EQ(out.layout.str(), "FX");
+  EXPECT_EQ(out.numbers(), (Numbers{20, 21, 0, 1, 20, 21, 10, 11}));
+  EXPECT_EQ(run({1}).result().numbers(), (Numbers{10, 11}));
+  EXPECT_TRUE(says(run({0, 3}).failure(), "there is no frame 3 among 3"));
+  EXPECT_TRUE(says(run({-1, 0}).failure(), "there is no frame -1 among 3"));
+  EXPECT_TRUE(says(run({}).failure(), "empty result sequences"));
+  EXPECT_TRUE(says(
+      OpRun("sequence_rearrange").input(in).fed_arg("new_order", tensor(DType::kI32, {1, 1}, {0})).failure(),
+      "not a list of numbers"));
 }
 
 }  // namespace

@@ -162,6 +162,47 @@ TEST(Random, CoinFlip) {
             std::string::npos);
 }
 
+TEST(Random, RefusesMoreDimensionsThanKernelsHave) {
+  EXPECT_TRUE(says(OpRun("random.uniform").arg("shape", Extents(9, 1)).failure(), "has 9 dimensions"));
+}
+
+/// Probabilities whose number only the run tells are an input.
+TEST(Random, ChoiceByAnyNumberOfProbabilities) {
+  auto run = [](const Tensor& from, const std::vector<double>& p) {
+    double sum = 0;
+    for (double one : p) sum += one;
+    return OpRun("random.choice.weighted")
+        .input(from)
+        .input(tensor(DType::kF32, {static_cast<int64_t>(p.size())}, p))
+        .input(scalar(DType::kF32, sum))
+        .input(scalar(DType::kF32, *std::min_element(p.begin(), p.end())));
+  };
+  // Chi-square of 2000 draws with two degrees of freedom, at 0.001: 13.8.
+  const std::vector<double> expected = {0.2, 0, 0.5, 0.3};
+  std::map<double, int> counts;
+  for (double v : run(scalar(DType::kU8, 4), expected).arg("shape", Extents{2000}).result().numbers())
+    ++counts[v];
+  EXPECT_EQ(counts.count(1), 0u);
+  double distance = 0;
+  for (size_t n : {0u, 2u, 3u}) {
+    const double mean = 2000 * expected[n];
+    distance += std::pow(counts[static_cast<double>(n)] - mean, 2) / mean;
+  }
+  EXPECT_LT(distance, 13.8);
+
+  const Tensor rows = tensor(DType::kI16, {2, 3}, {1, 2, 3, 4, 5, 6}, "AB");
+  const Tensor picked = run(rows, {0, 1}).arg("shape", Extents{2}).result();
+  EXPECT_EQ(picked.extents, (Extents{2, 3}));
+  EXPECT_EQ(picked.layout.str(), "AB");
+  EXPECT_EQ(picked.numbers(), (Numbers{4, 5, 6, 4, 5, 6}));
+  EXPECT_EQ(run(rows, {1, 0}).result().numbers(), (Numbers{1, 2, 3}));
+  EXPECT_EQ(run(rows, {0, 1}).input(tensor(DType::kU8, {1, 2}, {0, 0})).result().extents, (Extents{1, 2, 3}));
+  EXPECT_EQ(run(scalar(DType::kI32, 1), {1}).result().numbers(), (Numbers{0}));
+  EXPECT_TRUE(says(run(rows, {.2, .3, .5}).failure(), "3 probabilities for 2 choices"));
+  EXPECT_TRUE(says(run(rows, {-.5, 1.5}).failure(), "outside [0, 1]"));
+  EXPECT_TRUE(says(run(rows, {.2, .2}).failure(), "not 1"));
+}
+
 TEST(Random, Choice) {
   std::map<double, int> counts;
   for (double v :

@@ -52,6 +52,11 @@ TEST(Transforms, OrderOfJoining) {
 }
 
 TEST(Transforms, Space) {
+  expect_near(OpRun("transforms.shear").arg("shear", tensor(DType::kF32, {2, 1}, {0.5, 3})).result(),
+              {1, 0.5, 0, 3, 1, 0}, 0);
+  expect_near(
+      OpRun("transforms.shear").fed_arg("shear", tensor(DType::kF32, {3, 2}, {1, 2, 3, 4, 5, 6})).result(),
+      {1, 1, 2, 0, 3, 1, 4, 0, 5, 6, 1, 0}, 0);
   const Tensor turned =
       OpRun("transforms.rotation").arg("angle", 120.0).arg("axis", Numbers{5, 5, 5}).result();
   expect_near(turned, {0, 0, 1, 0, 1, 0, 0, 0, 0, 1, 0, 0}, 1e-7);  // x to y to z to x

@@ -86,6 +86,8 @@ TEST(Pad, GrowsAtTheEnd) {
   const Tensor in = random_tensor(DType::kU8, {5, 7}, "HW", 55);
   expect_near(OpRun("pad").input(in).arg("axis_names", std::string("W")).arg("shape", int64_t{9}).result(),
               padded(in, 5, 9, 0), 0);
+  expect_near(OpRun("pad").input(in).arg("axis_names", std::string()).arg("shape", int64_t{9}).result(),
+              padded(in, 9, 9, 0), 0);
   expect_near(OpRun("pad").input(in).arg("shape", int64_t{1}).arg("align", Ints{4, 7}).result(),
               padded(in, 8, 7, 0), 0);
   expect_near(OpRun("pad").input(in).arg("shape", int64_t{9}).arg("align", int64_t{8}).result(),
@@ -239,6 +241,29 @@ TEST(Normalize, TakesWhatIsGiven) {
                            .arg("dtype", DType::kU8)
                            .result();
   EXPECT_EQ(bytes.numbers(), (Numbers{200, 250, 255, 255}));
+}
+
+/// What only the run tells the extents of is an input.
+TEST(Normalize, TakesTensorsOfAnyExtents) {
+  const Tensor steps = tensor(DType::kI16, {2, 2}, {0, 2, 4, 6});
+  auto run = [&](const char* inputs) {
+    return OpRun("normalize.given").input(steps).arg("inputs", std::string(inputs));
+  };
+  const Tensor rows = tensor(DType::kF32, {2, 1}, {1, 5}), columns = tensor(DType::kF32, {1, 2}, {2, 4});
+  expect_near(run("mean stddev").input(rows).input(columns).result(), {-.5, .25, -.5, .25}, 0);
+  // (1 + 1) / 2 about a row's mean.
+  expect_near(run("mean").arg("axes", Ints{1}).input(rows).result(), {-1, 1, -1, 1}, 1e-6);
+  // Of a column the mean is computed: 2 and 4.
+  expect_near(run("stddev").arg("axes", Ints{0}).input(columns).result(), {-1, -.5, 1, .5}, 1e-6);
+  const Tensor none = tensor(DType::kF32, {1, 2}, {0, 4});
+  expect_near(run("mean stddev").input(rows).input(none).arg("shift", 7.0).result(), {7, 7.25, 7, 7.25}, 0);
+  expect_near(run("mean stddev").input(rows).input(none).arg("epsilon", 9.0).result(),
+              {-1. / 3, .2, -1. / 3, .2}, 1e-6);
+  EXPECT_TRUE(says(run("mean").arg("axes", Ints{1}).input(tensor(DType::kF32, {3, 1}, {1, 2, 3})).failure(),
+                   "mean has extent 3 along axis 0, the input has 2"));
+  EXPECT_EQ(run("mean stddev").input(rows).input(columns).arg("dtype", DType::kU8).result().numbers(),
+            (Numbers{0, 0, 0, 0}));
+  EXPECT_TRUE(tells(OpRun("normalize").input(steps).fed_arg("mean", rows).failure(), "over which axes"));
 }
 
 TEST(Normalize, BadArguments) {

@@ -48,6 +48,7 @@ class DebugPipeline(Pipeline):
         self._text_options: dict[str, Any] = {
             "batch_size": self._max_batch_size,
             "num_threads": self._num_threads,
+            "same_seed_same_draw": True,
         }
         seed = self._seed
         if seed is None or seed < 0:

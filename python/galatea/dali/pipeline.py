@@ -32,7 +32,7 @@ from .names import getter, missing
 from .reader_metas import Readers
 from .running import Running
 from .saving import Saving
-from .stages import calls_python, cut, programs_of
+from .stages import calls_python, cut, programs_of, seeds_draws
 from .types import PipelineAPIType
 
 do_not_convert = _galatea.do_not_convert
@@ -371,6 +371,8 @@ class Pipeline(Running, Readers, Saving):
                     f"{len(given)} and {len(outputs)}"
                 )
         options = {"batch_size": self._max_batch_size, "num_threads": self._num_threads}
+        if seeds_draws(self._recorder.body):
+            options["same_seed_same_draw"] = True
         if self._seed is not None and self._seed >= 0:
             options["seed"] = self._seed
         if not calls_python(self._recorder.body):

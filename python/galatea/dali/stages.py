@@ -94,6 +94,15 @@ def calls_python(block: Block) -> bool:
     return any(_is_border(statement) for statement in block.statements)
 
 
+def seeds_draws(block: Block) -> bool:
+    """Whether a call in a block, or in an arm of it, names a seed."""
+    for statement in _walk(block):
+        expression = getattr(statement, "expression", None)
+        if isinstance(expression, Call) and any(name == "seed" for name, _ in expression.arguments):
+            return True
+    return False
+
+
 def _is_border(statement: Any) -> bool:
     return isinstance(statement, PythonCall) or any(map(calls_python, _blocks(statement)))
 

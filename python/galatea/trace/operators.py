@@ -63,9 +63,12 @@ _MORE_OUTPUTS = {
 
 def num_outputs(operator: dict, num_inputs: int, keywords: dict[str, Any]) -> int | None:
     """How many results a call gives as a tuple; None: one, by itself."""
+    if operator["name"] == "element_extract" and isinstance(keywords["element_map"], (list, tuple)):
+        count = len(keywords["element_map"])
+        return None if count == 1 else count
     if needs := SEVERAL_OUTPUTS.get(operator["name"]):
         given = {port["name"] for port in operator["input_ports"][:num_inputs]}
-        given |= {name for name, value in keywords.items() if value}
+        given |= {name for name, value in keywords.items() if value is True}
         count = sum(not need or need in given for need in needs)
         return None if count == 1 else count
     wanted = keywords.get("num_outputs")

@@ -18,6 +18,7 @@ MODULES = (
     "tensors",
     "arithmetic",
     "operators",
+    "operator_forms",
     "pipelines",
     "graphs",
     "feeds",
