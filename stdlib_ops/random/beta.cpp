@@ -50,8 +50,8 @@ Expr log_gamma_draw(const RecipeBuilder& b, const Expr& shape, const Expr& first
 Types beta_types(const TypeContext& ctx) {
   for (const char* name : {"alpha", "beta"})
     if (given_static(ctx, name) && !(ctx.number(name) > 0 && ctx.number(name) <= kLargestFloat))
-      return ctx.error(fmt::format("random.beta: the `{}` must be a positive float32 and finite, got {}", name,
-                                   ctx.number(name)),
+      return ctx.error(fmt::format("random.beta: the `{}` must be a positive float32 and finite, got {}",
+                                   name, ctx.number(name)),
                        {}, name);
   const DType dtype = ctx.dtype("dtype", DType::kF32);
   if (dtype != DType::kF32 && dtype != DType::kF64)

@@ -35,10 +35,6 @@ Types sequence_rearrange_types(const TypeContext& ctx) {
   GALATEA_TRY(check_sequence(ctx));
   const ir::Type& in = ctx.input(0);
   if (has_unknown_length(ctx)) {
-    if (ctx.arg_type("new_order").ndim != 1)
-      return ctx.error(fmt::format("sequence_rearrange: new_order is {}, not a list of numbers",
-                                   describe(ctx.arg_type("new_order"))),
-                       {}, "new_order");
     ir::Type out = in;
     out.extents[0] = -1;
     return std::vector{out};

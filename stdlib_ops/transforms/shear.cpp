@@ -25,6 +25,7 @@ Types shear_types(const TypeContext& ctx) {
   int n = 2;
   if (ctx.is_per_sample(name) && ctx.arg_type(name).ndim == 2) {
     const ir::Type& type = ctx.arg_type(name);
+    if (type.static_volume() < 0) ctx.want_extents(name);
     n = is_plane(type) ? 2 : 3;
     if (!can_be_matrix(type, n, n - 1))
       return ctx.error(

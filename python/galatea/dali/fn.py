@@ -107,6 +107,9 @@ def call(path: str, inputs: tuple, keywords: dict[str, Any], shown: str = "") ->
     shown = shown or f"fn.{path}"
     operator = _operators.find(path)
     known = _document()["functions"].get(path)
+    today = _document()["deprecated"]["functions"].get(path)
+    if operator is None and today:
+        operator = _operators.find(today)
     if operator is None:
         _missing(shown)
     assert operator is not None
@@ -166,7 +169,8 @@ def _of_today(path: str, shown: str, keywords: dict[str, Any]) -> dict[str, Any]
     deprecated = _document()["deprecated"]
     if path in deprecated["functions"]:
         name = deprecated["functions"][path]
-        _warn(f"{shown} is an old name" + (f"; use fn.{name}" if name else ""))
+        use = f" Use `nvidia.dali.fn.{name}` instead." if name else ""
+        _warn(f"WARNING: `nvidia.dali.{shown}` is now deprecated.{use}")
     old = deprecated["arguments"].get(path, {})
     if not old or not any(name in old for name in keywords):
         return keywords
