@@ -28,8 +28,8 @@ def check_operand(value: Any, place: int, shown: str) -> None:
         name = shown.removeprefix("math.").strip("`")
         raise TypeError(
             f"input {place} of operator `{name}` must be a data node or a constant. Got a "
-            f"`{type(value).__name__}` with nested DataNode, such as an operator with several results "
-            "gives: index it"
+            f"`{type(value).__name__}` with nested DataNode, such as an operator with several "
+            "results gives: index it"
         )
 
 

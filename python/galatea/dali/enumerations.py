@@ -34,7 +34,7 @@ def is_kind(dtype: Any) -> bool:
 
 
 def constant(value: Any, dtype: Any = None) -> Any:
-    """A data node of a member, of a list of them, or of numbers that stand for members of `dtype`."""
+    """A data node of a member, of members, or of their numbers; `dtype` is their kind."""
     numbers = [int(one) for one in value] if isinstance(value, (list, tuple)) else int(value)
     node = types.node_of(numbers, device="cpu", dtype=types.DALIDataType.INT32)
     node.enumeration = kind_of(value) or dtype
@@ -52,8 +52,8 @@ def check(operator: str, inputs: tuple, given: list, keywords: dict[str, Any]) -
     is_fraction = isinstance(given[0], float)
     if (kind is not None and dtype in types._FLOATS) or (is_kind(dtype) and is_fraction):
         raise RuntimeError(
-            f"cannot cast from {kind or 'float'} to {dtype}: enums can only participate in casts with "
-            "integral types, not float"
+            f"cannot cast from {kind or 'float'} to {dtype}: enums can only participate in casts "
+            "with integral types, not float"
         )
 
 

@@ -12,7 +12,7 @@ class PipelineError(GalateaError, RuntimeError):
 class OperatorError(PipelineError, ValueError, TypeError, IndexError):
     """An operator refuses its inputs or arguments.
 
-    DALI has one of these classes for each kind of mistake; programs that catch any of them catch it.
+    DALI has one of these classes for each kind of mistake; who catches any of them catches it.
     """
 
 

@@ -86,7 +86,9 @@ def values_of_outputs(m, body):
     rows=lambda m, x, mean, stddev: m.fn.normalize(x, axes=[1], mean=mean),
     stddev=lambda m, x, mean, stddev: m.fn.normalize(x, axes=[1], stddev=stddev),
     both=lambda m, x, mean, stddev: m.fn.normalize(x, axes=[1], mean=mean, stddev=stddev),
-    regular=lambda m, x, mean, stddev: m.fn.normalize(x, axes=[1], mean=1, stddev=stddev, epsilon=0.5),
+    regular=lambda m, x, mean, stddev: m.fn.normalize(
+        x, axes=[1], mean=1, stddev=stddev, epsilon=0.5
+    ),
     bytes=lambda m, x, mean, stddev: m.fn.normalize(
         x, axes=[1], mean=mean, stddev=2, shift=128, scale=64, dtype=m.types.UINT8
     ),
@@ -123,9 +125,13 @@ def rearranged(m, orders):
 @each(
     shear=lambda m: m.fn.transforms.shear(shear=m.feed(_batch(m, [[1], [2]], [[3], [4]]))),
     pad=lambda m: m.fn.pad(m.feed(_batch(m, [[1]], [[1, 2], [3, 4]]), layout="HW"), axis_names=""),
-    squeeze=lambda m: m.fn.squeeze(m.feed(_batch(m, m.np.zeros((3, 0, 0)), m.np.zeros((2, 0, 5)))), axes=[2]),
+    squeeze=lambda m: m.fn.squeeze(
+        m.feed(_batch(m, m.np.zeros((3, 0, 0)), m.np.zeros((2, 0, 5)))), axes=[2]
+    ),
     squeeze_one=lambda m: m.fn.squeeze(m.feed(_batch(m, [[1]], [[1], [2]])), axes=[0]),
-    wildcard=lambda m: m.fn.reshape(m.feed(_batch(m, m.np.zeros((3, 0)), [[1]])), rel_shape=[-1, 1]),
+    wildcard=lambda m: m.fn.reshape(
+        m.feed(_batch(m, m.np.zeros((3, 0)), [[1]])), rel_shape=[-1, 1]
+    ),
     border=lambda m: m.fn.filter(
         m.feed(_batch(m, [[1, 2, 3]], [[4, 5, 6]]), layout="HW"),
         m.feed(_batch(m, [[0, 0, 1]], [[0, 0, 1]])),
