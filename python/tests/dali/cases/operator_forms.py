@@ -1,6 +1,8 @@
 """Forms of operator calls that programs for DALI use: several outputs, arguments whose extents only
 the run tells, one seed for several draws, members of enumerations as data, classes of refusals."""
 
+import warnings
+
 from . import case, each
 
 
@@ -140,6 +142,17 @@ def rearranged(m, orders):
 )
 def form(m, body):
     return _rounded(m, _run(m, lambda: body(m)))
+
+
+@each(
+    function=lambda m: m.fn.transform_translation, operator=lambda m: m.ops.TransformTranslation()
+)
+def old_name(m, translation):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        outputs = _run(m, lambda: translation(m)(offset=[1, 2]))
+    classes = {one.category.__name__ for one in caught}
+    return m.plain(outputs[0].as_array()), "DeprecationWarning" in classes
 
 
 # Seeds.
