@@ -1,0 +1,130 @@
+// Containers of records: the first byte chooses the format, the others are the file.
+//
+// Must hold: no crash; no more memory than the file is large; errors name the file.
+#include <cstdlib>
+#include <vector>
+
+#include "stdlib_ops/native/containers/coco.h"
+#include "stdlib_ops/native/containers/npy.h"
+#include "stdlib_ops/native/containers/record_io.h"
+#include "stdlib_ops/native/containers/record_source.h"
+#include "stdlib_ops/native/containers/tfrecord.h"
+#include "stdlib_ops/native/containers/webdataset.h"
+
+namespace galatea::native {
+namespace {
+
+const std::string kName = "made.up";
+
+void require(bool condition) {
+  if (!condition) std::abort();
+}
+
+/// Memory as the runtime gives it, of no more than a few times what the file has.
+struct Outputs {
+  size_t most;
+  std::vector<std::vector<uint8_t>> memory = {};
+  std::vector<std::unique_ptr<runtime::Tensor>> tensors = {};
+  runtime::AllocateOutput allocate = [this](int, DType dtype,
+                                            const std::vector<int64_t>& extents) -> Result<runtime::Tensor*> {
+    tensors.push_back(std::make_unique<runtime::Tensor>());
+    tensors.back()->set_dense(dtype, extents);
+    require(static_cast<size_t>(tensors.back()->num_bytes()) <= most);
+    memory.emplace_back(static_cast<size_t>(tensors.back()->num_bytes()) + 1);
+    tensors.back()->data = memory.back().data();
+    return tensors.back().get();
+  };
+};
+
+Status read_tfrecord(const ByteSource& file) {
+  static const std::map<std::string, TfFeature> kFeatures = {
+      {"boxes", {.dtype = DType::kF32, .fixed = false, .shape = {4}}},
+      {"image", {.dtype = DType::kU8, .fixed = true, .shape = {}}},
+      {"label", {.dtype = DType::kI64, .fixed = true, .shape = {1}}}};
+  GALATEA_ASSIGN(const std::vector<RecordPlace> places, scan_tfrecord(file));
+  for (const RecordPlace& place : places) {
+    std::vector<uint8_t> bytes(static_cast<size_t>(place.size));
+    GALATEA_TRY(file.read(place.offset, bytes));
+    Outputs outputs{.most = 8 * bytes.size()};
+    GALATEA_TRY(deliver_example(std::span(bytes).subspan(12, bytes.size() - 16), kName, kFeatures, outputs.allocate));
+  }
+  return {};
+}
+
+Status read_example(const ByteSource& file) {
+  static const std::map<std::string, TfFeature> kFeatures = {
+      {"boxes", {.dtype = DType::kF32, .fixed = false, .shape = {}}},
+      {"image", {.dtype = DType::kU8, .fixed = true, .shape = {}}},
+      {"wide", {.dtype = DType::kI64, .fixed = false, .shape = {}}}};
+  std::vector<uint8_t> bytes(static_cast<size_t>(file.size()));
+  GALATEA_TRY(file.read(0, bytes));
+  Outputs outputs{.most = 8 * bytes.size()};
+  return deliver_example(bytes, kName, kFeatures, outputs.allocate);
+}
+
+Status read_record_io(const ByteSource& file) {
+  GALATEA_ASSIGN(const std::vector<RecordPlace> places, scan_record_io(file));
+  for (const RecordPlace& place : places) {
+    std::vector<uint8_t> bytes(static_cast<size_t>(place.size));
+    GALATEA_TRY(file.read(place.offset, bytes));
+    GALATEA_ASSIGN(const std::span<uint8_t> joined, join_record_io(bytes, kName, place.offset));
+    require(joined.size() <= bytes.size());
+  }
+  return {};
+}
+
+Status read_tar(const ByteSource& file) {
+  GALATEA_ASSIGN(const std::vector<TarSample> samples, scan_webdataset(file));
+  for (const TarSample& sample : samples)
+    for (const TarPart& part : sample.parts)
+      require(part.offset >= 0 && part.size >= 0 && part.size <= file.size() - part.offset);
+  return {};
+}
+
+Status read_npy(const ByteSource& file) {
+  GALATEA_ASSIGN(const NpyHeader header, read_npy_header(file));
+  int64_t bytes = static_cast<int64_t>(size_of(header.dtype));
+  for (const int64_t extent : header.shape) bytes *= extent;
+  require(bytes <= file.size());
+  std::vector<uint8_t> to(static_cast<size_t>(bytes) + 1);
+  return read_npy_part(file, header, std::vector<int64_t>(header.shape.size()), header.shape, to.data());
+}
+
+Status read_coco(const ByteSource& file) {
+  std::string text(static_cast<size_t>(file.size()), '\0');
+  GALATEA_TRY(file.read(0, {reinterpret_cast<uint8_t*>(text.data()), text.size()}));
+  GALATEA_ASSIGN(const CocoFile coco, parse_coco(text, kName, true));
+  std::vector<int32_t> pixels(16 * 16);
+  size_t drawn = 0;
+  for (const CocoFile::Polygon& polygon : coco.polygons)
+    if (++drawn < 8 && polygon.end - polygon.begin < 16)
+      fill_polygon(std::span(coco.coordinates).subspan(polygon.begin, polygon.end - polygon.begin), 16, 16, 1,
+                   pixels.data());
+  return {};
+}
+
+Status read_indices(const ByteSource& file) {
+  std::string text(static_cast<size_t>(file.size()), '\0');
+  GALATEA_TRY(file.read(0, {reinterpret_cast<uint8_t*>(text.data()), text.size()}));
+  static_cast<void>(parse_number_pairs(text, kName));
+  const auto samples = parse_webdataset_index(text, kName, 1 << 20);
+  if (!samples) return std::unexpected(samples.error());
+  for (const TarSample& sample : *samples)
+    for (const TarPart& part : sample.parts) require(part.offset <= (1 << 20) - part.size);
+  return {};
+}
+
+constexpr Status (*kReaders[])(const ByteSource&) = {read_tfrecord, read_example, read_record_io, read_tar,
+                                                     read_npy,      read_coco,    read_indices};
+
+}  // namespace
+}  // namespace galatea::native
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace galatea::native;
+  if (size == 0) return 0;
+  const auto file = bytes_in_memory(kName, std::string(reinterpret_cast<const char*>(data) + 1, size - 1));
+  const galatea::Status status = kReaders[data[0] % std::size(kReaders)](*file);
+  if (!status) require(status.error().message().find(kName) != std::string::npos);
+  return 0;
+}
