@@ -178,11 +178,33 @@ std::vector<int> Lowering::order_for(int s) const {
 }
 
 void Lowering::emit_row(int s, const std::vector<Expr>& fixed, Block& out) {
-  if (row_bands_[static_cast<size_t>(s)]) return emit_band_row(s, fixed, out);
+  if (row_bands_[static_cast<size_t>(s)]) return emit_band_rows(s, fixed, out);
   Nest nest{s, fixed, {}, places_[static_cast<size_t>(s)]};
   for (const int axis : order_for(s))
     if (!fixed[static_cast<size_t>(axis)]) nest.order.push_back(axis);
   emit_nest(nest, out);
+}
+
+/// The BandRows of what is fixed: one for each place along the other axes outside a row.
+void Lowering::emit_band_rows(int s, std::vector<Expr> fixed, Block& out) {
+  constexpr int kDepth = 160;  // inside of the rows of a ring
+  const auto& extents = extents_[static_cast<size_t>(s)];
+  const auto outside = static_cast<size_t>(kernel_.stages[static_cast<size_t>(s)].band_axis);
+  std::vector<std::pair<int, Expr>> loops;
+  for (size_t d = 0; d < outside; ++d) {
+    if (fixed[d]) continue;
+    loops.emplace_back(new_loop_var(extents[d], kDepth + static_cast<int>(d)), extents[d]);
+    fixed[d] = v(loops.back().first);
+  }
+  Block rows;
+  emit_band_row(s, fixed, rows);
+  for (; !loops.empty(); loops.pop_back()) {
+    Block loop;
+    push(loop, For{loops.back().first, const_int(0), loops.back().second, LoopRole::kSerial, 1, 1,
+                   std::move(rows)});
+    rows = std::move(loop);
+  }
+  for (Statement& statement : rows) out.push_back(std::move(statement));
 }
 
 /// A stage of BandRows: loops over the axes outside a row.

@@ -333,6 +333,7 @@ class Lowering {
   // ---- lower_band_row.cpp
   std::optional<RowBand> match_row_band(int s);
   void prepare_row_band(int s, Block& out);
+  void emit_band_rows(int s, std::vector<Expr> fixed, Block& out);
   void emit_band_row(int s, const std::vector<Expr>& fixed, Block& out);
 
   // ---- variables
