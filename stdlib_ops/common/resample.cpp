@@ -2,9 +2,9 @@
 #include "stdlib_ops/common/resample.h"
 
 #include <algorithm>
-#include <array>
-#include <functional>
 #include <numbers>
+
+#include "stdlib_ops/common/nearest.h"
 
 namespace galatea::ops {
 namespace {
@@ -22,14 +22,6 @@ struct AxisFilter {
   Expr inverse_radius;             ///< f32
   Expr taps;                       ///< i64
   Expr scale;                      ///< f64; negative mirrors
-};
-
-/// Where nearest neighbours along one axis are: cell i looks at floor(start + (i + 1/2) step), in f32, pixels
-/// from `origin` on. Rows get there by adding step after step, so that their errors add up.
-struct NearestAxis {
-  Expr start, step;   ///< f32
-  Expr origin, last;  ///< i64
-  bool adds_up = false;
 };
 
 double base_radius(Filter filter) {
@@ -123,80 +115,6 @@ Expr window(Filter filter, const Expr& t, const Expr& inverse_radius) {
       break;  // of presets: check_filters() refuses them here
   }
   return f32(0);
-}
-
-/// Pixels [begin, end) of the input that an axis may look at (i64).
-struct Reach {
-  Expr begin, end;
-};
-
-Reach reach_of(RecipeBuilder& b, const ResampleAxis& axis) {
-  const Expr extent = b.extent(0, axis.dim);
-  if (same(axis.lo, f64(0)) && same(axis.hi, to_f64(extent))) return {i64(0), extent};
-  const Expr lo = to_f32(axis.lo), hi = to_f32(axis.hi);
-  return {clamp(floor_to_i64(kernel::min(lo, hi)), i64(0), extent),
-          clamp(ceil_to_i64(max(lo, hi) + f32(1)), i64(0), extent)};
-}
-
-/// DALI resamples axis after axis, the cheaper order first, and counts the positions of the second axis from
-/// the first pixel that is needed of it. Numbers that are counted from elsewhere round elsewhere, so nearest
-/// neighbours depend on it. Rows and columns.
-std::array<NearestAxis, 2> nearest_axes(RecipeBuilder& b, const ResampleAxis& rows,
-                                        const ResampleAxis& columns) {
-  const Reach y = reach_of(b, rows), x = reach_of(b, columns);
-  const auto cost = [](double factor, const Expr& pixels) {
-    return f32(factor) * to_f32(pixels) + to_f32(pixels) * f32(3);
-  };
-  constexpr double kAcross = 1.4, kDown = 1;
-  const Expr cells = rows.n * columns.n;
-  const Expr columns_first = cost(kAcross, columns.n * (y.end - y.begin)) + cost(kDown, cells);
-  const Expr rows_first = cost(kDown, rows.n * (x.end - x.begin)) + cost(kAcross, cells);
-  const Expr by_rows = rows_first < columns_first;
-  const auto axis = [&](const ResampleAxis& a, const Reach& reach, const Expr& is_first, bool adds_up) {
-    const Expr lo = to_f32(a.lo), hi = to_f32(a.hi);
-    const Expr origin = select(is_first, i64(0), reach.begin);
-    return NearestAxis{.start = lo - to_f32(origin),
-                       .step = (hi - lo) / to_f32(max(a.n, i64(1))),
-                       .origin = origin,
-                       .last = select(is_first, b.extent(0, a.dim), reach.end) - i64(1),
-                       .adds_up = adds_up};
-  };
-  return {axis(rows, y, by_rows, true), axis(columns, x, logical_not(by_rows), false)};
-}
-
-/// The pixel of each cell, as an expression of the cell.
-std::function<Expr(const Expr&)> nearest_pixels(RecipeBuilder& b, const ResampleAxis& axis,
-                                                const NearestAxis& nearest, const std::string& name) {
-  const Expr& start = nearest.start;
-  const Expr& step = nearest.step;
-  if (!nearest.adds_up) {
-    return [=](const Expr& i) {
-      // Cells as wide as pixels are copied as a run.
-      const Expr here = select(equal(step, f32(1)), floor_to_i64(start + f32(0.5)) + i,
-                               floor_to_i64(start + (to_f32(i) + f32(0.5)) * step));
-      return clamp(here + nearest.origin, nearest.origin, nearest.last);
-    };
-  }
-  const StageRef places = b.scan(
-      {.name = name + "_places",
-       .type = DType::kF32,
-       .extents = {axis.n},
-       .accumulator = DType::kF32,
-       .body = [&](const Axes& at) { return select(equal(at[0], i64(0)), start + f32(0.5) * step, step); }});
-  // Bounds that change no pixel, and tell windows where rows can be: the first row is not past any other, and
-  // sums are off by half a unit in the last place of the largest number each; here by twice as much.
-  const Expr first = floor_to_i64(start + f32(0.5) * step) + nearest.origin, down = step > f32(0);
-  const Expr least = max(select(down, first, nearest.origin), nearest.origin);
-  const Expr most = kernel::min(select(down, nearest.last, first), nearest.last);
-  const Expr largest = max(absolute(axis.lo), absolute(axis.hi));
-  const Expr slack = to_f64(axis.n + i64(8)) * largest * f64(0x1p-23);
-  const Expr scale = (axis.hi - axis.lo) / to_f64(max(axis.n, i64(1)));
-  return [=, &b](const Expr& i) {
-    const Expr exact = axis.lo + (to_f64(i) + f64(0.5)) * scale;
-    const Expr here = floor_to_i64(b.load(places, {i})) + nearest.origin;
-    return clamp(here, max(floor_to_i64(exact - slack), least),
-                 kernel::min(floor_to_i64(exact + slack), most));
-  };
 }
 
 /// The table stages of one axis.
@@ -353,118 +271,108 @@ void tell_view(RecipeBuilder& b, const ResampleAxis& rows, const ResampleAxis& c
   b.shows(std::move(view));
 }
 
+/// Rows and columns of an image, and nothing else.
+bool is_image(const RecipeBuilder& b, const std::vector<ResampleAxis>& axes) {
+  const Layout layout = b.input_layout(0);
+  return axes.size() == 2 && axes[0].dim == layout.find('H') && axes[1].dim == layout.find('W');
+}
+
+/// One axis on its way through: the tables, and what its band does.
+struct Pass {
+  size_t dim = 0;
+  Expr n;
+  Tables tables;
+  bool is_exact = false;  ///< integer weights of bytes
+};
+
+constexpr const char* kAxisNames[] = {"columns", "rows", "slices"};
+constexpr const char* kStageNames[] = {"across", "down", "through"};
+
+std::string axis_name(size_t pass) {
+  return pass < std::size(kAxisNames) ? kAxisNames[pass] : fmt::format("axis_{}", pass);
+}
+std::string stage_name(size_t pass) {
+  return pass < std::size(kStageNames) ? kStageNames[pass] : fmt::format("along_{}", pass);
+}
+
+/// From the innermost axis to the outermost.
+std::vector<Pass> passes_of(RecipeBuilder& b, const std::vector<ResampleAxis>& axes, SpatialAxes spatial) {
+  std::vector<AxisFilter> filters;
+  for (size_t a = axes.size(); a-- > 0;) filters.push_back(axis_filter(b, axes[a]));
+  std::vector<NearestAxis> nearest(axes.size());
+  if (std::ranges::any_of(filters, may_be_nearest)) nearest = nearest_axes(b, axes, spatial);
+  std::vector<Pass> passes;
+  for (size_t p = 0; p < axes.size(); ++p) {
+    const ResampleAxis& axis = axes[axes.size() - 1 - p];
+    // Where the result keeps fractions, weights of 14 bits would show.
+    const bool is_exact =
+        p == 0 && b.input_type(0).dtype == DType::kU8 && b.output_type(0).dtype == DType::kU8;
+    passes.push_back(
+        {.dim = static_cast<size_t>(axis.dim),
+         .n = axis.n,
+         .tables = make_tables(b, axis, filters[p], nearest[axes.size() - 1 - p], axis_name(p), is_exact),
+         .is_exact = is_exact});
+  }
+  return passes;
+}
+
 }  // namespace
 
-StageRef resample(RecipeBuilder& b, ResampleAxis rows, ResampleAxis columns,
-                  std::optional<ResampleAxis> slices) {
-  std::vector<ResampleAxis*> axes = {&rows, &columns};
-  if (slices) axes.push_back(&*slices);
-  for (const ResampleAxis* axis : axes)
-    b.check((absolute(axis->lo) <= f64(kMaxSpan)) & (absolute(axis->hi) <= f64(kMaxSpan)),
-            "the region of interest from {} to {} is not a place in an image", {axis->lo, axis->hi});
-  if (!slices) {
-    tell_least_scale(b, rows, columns);
-    tell_view(b, rows, columns);
+StageRef resample(RecipeBuilder& b, std::vector<ResampleAxis> axes, SpatialAxes spatial) {
+  for (const ResampleAxis& axis : axes)
+    b.check((absolute(axis.lo) <= f64(kMaxSpan)) & (absolute(axis.hi) <= f64(kMaxSpan)),
+            "the region of interest from {} to {} is not a place in an image", {axis.lo, axis.hi});
+  if (is_image(b, axes)) {
+    tell_least_scale(b, axes[0], axes[1]);
+    tell_view(b, axes[0], axes[1]);
   }
-  for (ResampleAxis* axis : axes) {
-    const Expr length = absolute(axis->hi - axis->lo);
-    axis->lo = b.scaled(0, axis->dim, axis->lo);
-    axis->hi = b.scaled(0, axis->dim, axis->hi);
-    if (axis->span) axis->span = axis->span * (absolute(axis->hi - axis->lo) / length);
+  for (ResampleAxis& axis : axes) {
+    const Expr length = absolute(axis.hi - axis.lo);
+    axis.lo = b.scaled(0, axis.dim, axis.lo);
+    axis.hi = b.scaled(0, axis.dim, axis.hi);
+    if (axis.span) axis.span = axis.span * (absolute(axis.hi - axis.lo) / length);
   }
-  // Where the result keeps fractions, weights of 14 bits would show.
-  const bool integer = b.input_type(0).dtype == DType::kU8 && b.output_type(0).dtype == DType::kU8;
   const DType out = b.output_type(0).dtype;
-  const AxisFilter across_filter = axis_filter(b, columns), down_filter = axis_filter(b, rows);
-  std::array<NearestAxis, 2> nearest;
-  if (may_be_nearest(across_filter) || may_be_nearest(down_filter)) nearest = nearest_axes(b, rows, columns);
-  const Tables horizontal = make_tables(b, columns, across_filter, nearest[1], "columns", integer);
-  const Tables vertical = make_tables(b, rows, down_filter, nearest[0], "rows", false);
-  std::optional<Tables> through;
-  if (slices) {
-    // Slices get there without adding up, from the first of the volume.
-    const NearestAxis places{.start = to_f32(slices->lo),
-                             .step = to_f32(slices->hi - slices->lo) / to_f32(max(slices->n, i64(1))),
-                             .origin = i64(0),
-                             .last = b.extent(0, slices->dim) - i64(1)};
-    through = make_tables(b, *slices, axis_filter(b, *slices), places, "slices", false);
-  }
-  const auto w = static_cast<size_t>(columns.dim), h = static_cast<size_t>(rows.dim);
-  const DType accumulator = integer ? DType::kI32 : DType::kF32;
-  const Expr one = integer ? kernel::const_int(kWeightSum, DType::kI32) : f32(1);
-
+  std::vector<Pass> passes = passes_of(b, axes, spatial);
   std::vector<Expr> extents = b.extents(0);
-  if (!horizontal.has_weight && !vertical.has_weight && !(through && through->has_weight)) {
+  if (std::ranges::none_of(passes, [](const Pass& pass) { return pass.tables.has_weight; })) {
     // One pixel each: no sum, nothing between the axes.
-    for (const ResampleAxis* axis : axes) extents[static_cast<size_t>(axis->dim)] = axis->n;
+    for (const Pass& pass : passes) extents[pass.dim] = pass.n;
     return b.map("resize", out, extents, [&](const Axes& at) {
       Axes from = at;
-      const auto look = [&](int dim, const Tables& tables) {
-        auto& index = from[static_cast<size_t>(dim)];
-        index = b.load(tables.first, {index});
-      };
-      look(rows.dim, vertical);
-      look(columns.dim, horizontal);
-      if (through) look(slices->dim, *through);
+      for (const Pass& pass : passes) from[pass.dim] = b.load(pass.tables.first, {at[pass.dim]});
       return kernel::saturate(b.load(0, from, Border::kClamp), out);
     });
   }
-  extents[w] = columns.n;
-  const StageRef across = b.band(
-      {.name = "across",
-       .type = DType::kF32,
-       .extents = extents,
-       .axis = columns.dim,
-       .accumulator = accumulator,
-       .taps = horizontal.taps,
-       .first = [&](Expr i) { return b.load(horizontal.first, {i}); },
-       .weight = [&](Expr i,
-                     Expr k) { return horizontal.has_weight ? b.load(horizontal.weight, {i, k}) : one; },
-       .source =
-           [&](const Axes& at, Expr index) {
-             Axes from = at;
-             from[w] = index;
-             return b.load(0, from, Border::kClamp);
-           },
-       .finish = [&](Expr acc) { return integer ? to_f32(acc) * f32(1.0 / kWeightSum) : acc; }});
-  extents[h] = rows.n;
-  const StageRef down = b.band(
-      {.name = slices ? "down" : "resize",
-       .type = slices ? DType::kF32 : out,
-       .extents = extents,
-       .axis = rows.dim,
-       .accumulator = DType::kF32,
-       .taps = vertical.taps,
-       .first = [&](Expr i) { return b.load(vertical.first, {i}); },
-       .weight = [&](Expr i,
-                     Expr k) { return vertical.has_weight ? b.load(vertical.weight, {i, k}) : f32(1); },
-       .source =
-           [&](const Axes& at, Expr index) {
-             Axes from = at;
-             from[h] = index;
-             return b.load(across, from, Border::kClamp);
-           },
-       .finish = [&](Expr acc) { return slices ? acc : kernel::saturate(acc, out); }});
-  if (!slices) return down;
-  const auto d = static_cast<size_t>(slices->dim);
-  extents[d] = slices->n;
-  return b.band(
-      {.name = "resize",
-       .type = out,
-       .extents = extents,
-       .axis = slices->dim,
-       .accumulator = DType::kF32,
-       .taps = through->taps,
-       .first = [&](Expr i) { return b.load(through->first, {i}); },
-       .weight = [&](Expr i,
-                     Expr k) { return through->has_weight ? b.load(through->weight, {i, k}) : f32(1); },
-       .source =
-           [&](const Axes& at, Expr index) {
-             Axes from = at;
-             from[d] = index;
-             return b.load(down, from, Border::kClamp);
-           },
-       .finish = [&](Expr acc) { return kernel::saturate(acc, out); }});
+  StageRef source;  // none: the input
+  for (size_t p = 0; p < passes.size(); ++p) {
+    const Pass& pass = passes[p];
+    const bool is_last = p + 1 == passes.size();
+    extents[pass.dim] = pass.n;
+    const Expr one = pass.is_exact ? kernel::const_int(kWeightSum, DType::kI32) : f32(1);
+    source = b.band(
+        {.name = is_last ? "resize" : stage_name(p),
+         .type = is_last ? out : DType::kF32,
+         .extents = extents,
+         .axis = static_cast<int>(pass.dim),
+         .accumulator = pass.is_exact ? DType::kI32 : DType::kF32,
+         .taps = pass.tables.taps,
+         .first = [&](Expr i) { return b.load(pass.tables.first, {i}); },
+         .weight = [&](Expr i,
+                       Expr k) { return pass.tables.has_weight ? b.load(pass.tables.weight, {i, k}) : one; },
+         .source =
+             [&](const Axes& at, Expr index) {
+               Axes from = at;
+               from[pass.dim] = index;
+               return p == 0 ? b.load(0, from, Border::kClamp) : b.load(source, from, Border::kClamp);
+             },
+         .finish =
+             [&](const Expr& acc) {
+               const Expr value = pass.is_exact ? to_f32(acc) * f32(1.0 / kWeightSum) : acc;
+               return is_last ? kernel::saturate(value, out) : value;
+             }});
+  }
+  return source;
 }
 
 }  // namespace galatea::ops

@@ -1,16 +1,15 @@
-// Separable resampling of images: filters, weight tables, and the two bands that apply them.
+// Separable resampling: filters, weight tables, and the bands that apply them, one for each axis.
 //
-// Comes in: for each spatial axis the input interval and the output extent, as scalars; the filter arguments
-// of the node. Goes out: a stage of the resampled image. Columns first, then rows, then slices, always.
+// Comes in: for each axis that is resampled the input interval and the output extent, as scalars; the filter
+// arguments of the node. Goes out: a stage of the resampled tensor. The innermost axis first, the outermost
+// last, always: columns, then rows, then slices.
 //
 // With lo, hi the interval and n the output extent, output cell i samples the input at s(i) = lo + (i + 1/2)
 // (hi - lo) / n, where pixel k covers [k, k + 1). A filter of radius r weighs the pixels k >= s - r - 1/2,
 // ceil(2 r) of them, by their distance t = k + 1/2 - s; weights are normalised to sum 1; pixels past the edge
 // repeat the edge. hi < lo mirrors.
 //
-// Nearest neighbours are found as DALI finds them, in f32: pixel floor(s(i)), where the s(i) of columns are
-// computed one by one, and those of rows by adding (hi - lo) / n to the one before. Masks depend on it, since
-// with whole factors many s(i) lie at the border of two pixels.
+// Nearest neighbours are found as DALI finds them (nearest.h).
 //
 //   table stages:  first[i]   raw[i, k]   sum[i]   weight[i, k]
 //   u8 to u8:      weights are integers that sum to 16384 exactly (the centre tap takes the rest), the
@@ -18,7 +17,7 @@
 //   else:          weights and sums are f32
 #pragma once
 
-#include <optional>
+#include <vector>
 
 #include "stdlib_ops/common/prelude.h"
 
@@ -31,7 +30,7 @@ std::vector<ArgSpec> filter_args();
 /// The output's element type: the input's or FLOAT; complains about others.
 Result<DType> resampled_dtype(const TypeContext& ctx);
 
-/// One spatial axis: output cells 0 .. n-1 sample the interval [lo, hi) (f64, input pixels) of input
+/// One axis: output cells 0 .. n-1 sample the interval [lo, hi) (f64, input pixels) of input
 /// dimension `dim`. Where a decoder has scaled the input, these are pixels at full scale
 /// (RecipeBuilder::full_extent).
 struct ResampleAxis {
@@ -43,8 +42,14 @@ struct ResampleAxis {
                         ///< it must
 };
 
-/// Resamples input 0 along both axes, and along slices if they are given, into the element type of output 0.
-StageRef resample(RecipeBuilder& b, ResampleAxis rows, ResampleAxis columns,
-                  std::optional<ResampleAxis> slices = std::nullopt);
+/// Which axes DALI takes for slices, rows and columns.
+enum class SpatialAxes : uint8_t {
+  kGiven,       ///< those that are given, in fn.resize
+  kThatChange,  ///< of all that the tensor has, from the first that changes to the last, but at least two
+};
+
+/// Resamples input 0 along the axes, outermost first, into the element type of output 0.
+StageRef resample(RecipeBuilder& b, std::vector<ResampleAxis> axes,
+                  SpatialAxes spatial = SpatialAxes::kGiven);
 
 }  // namespace galatea::ops

@@ -41,7 +41,7 @@ void define_composed_resize(RecipeBuilder& b) {
   ask_composed_checks(b);
   b.check((rows.n >= i64(0)) & (columns.n >= i64(0)), "{} x {} are no extents of an image",
           {rows.n, columns.n});
-  b.output_stage(0, resample(b, rows, columns));
+  b.output_stage(0, resample(b, {rows, columns}));
 }
 
 }  // namespace

@@ -57,7 +57,7 @@ void define_random_resized_crop(RecipeBuilder& b) {
     return output_compat_resized_window(b, rows, columns, size.front(), size.back());
   }
   const auto [rows, columns] = drawn_axes(b);
-  b.output_stage(0, resample(b, rows, columns));
+  b.output_stage(0, resample(b, {rows, columns}));
 }
 
 void define_random_resized_crop_places(RecipeBuilder& b) {

@@ -3,27 +3,20 @@
 //
 // Comes in: an image; sizes as arguments. Goes out: the resampled image and, with save_attrs, the original
 // extents.
-#include <cmath>
-
-#include "stdlib_ops/common/places.h"
-#include "stdlib_ops/compat/checks.h"
 #include "stdlib_ops/compat/resize.h"
+#include "stdlib_ops/common/places.h"
+#include "stdlib_ops/common/resized.h"
+#include "stdlib_ops/compat/checks.h"
 #include "stdlib_ops/operators.h"
 
 namespace galatea::ops {
 namespace {
 
-enum class Mode : uint8_t { kDefault, kStretch, kNotLarger, kNotSmaller };
-
 template <typename Context>
-Mode mode_of(const Context& c) {
-  if (c.given("resize_longer")) return Mode::kNotLarger;
-  if (c.given("resize_shorter")) return Mode::kNotSmaller;
-  const std::string text = c.text("mode");
-  return text == "stretch"       ? Mode::kStretch
-         : text == "not_larger"  ? Mode::kNotLarger
-         : text == "not_smaller" ? Mode::kNotSmaller
-                                 : Mode::kDefault;
+ResizeMode mode_of(const Context& c) {
+  if (c.given("resize_longer")) return ResizeMode::kNotLarger;
+  if (c.given("resize_shorter")) return ResizeMode::kNotSmaller;
+  return *resize_mode(c.text("mode"));
 }
 
 /// Whether `size` has a number for each of rows and columns, and none for slices.
@@ -60,34 +53,21 @@ Status check_arguments(const TypeContext& ctx, const std::string& axes) {
   if (given > 1)
     return ctx.error(name + ": size, resize_x/resize_y, resize_shorter and resize_longer exclude each other",
                      "keep one of them");
-  const std::string mode = ctx.text("mode");
-  if (mode != "default" && mode != "stretch" && mode != "not_larger" && mode != "not_smaller")
-    return ctx.error(fmt::format("{}: unknown mode \"{}\"", name, mode),
-                     "use \"default\", \"stretch\", \"not_larger\" or \"not_smaller\"", "mode");
+  GALATEA_TRY(check_resize_args(ctx, static_cast<int>(axes.size())));
   if (one_side && ctx.given("mode"))
     return ctx.error(name + ": mode has no meaning with resize_shorter or resize_longer", "leave mode out",
                      "mode");
-  if (ctx.given("roi_start") != ctx.given("roi_end"))
-    return ctx.error(name + ": roi_start and roi_end come together", {},
-                     ctx.given("roi_start") ? "roi_start" : "roi_end");
-  for (const char* list : {"size", "max_size", "roi_start", "roi_end"})
-    GALATEA_TRY(check_length(ctx, list, static_cast<int>(axes.size())));
-  if (ctx.given("max_size"))
-    for (double m : ctx.numbers("max_size"))
-      if (!(m > 0))
-        return ctx.error(fmt::format("{}: max_size must be positive, not {}", name, m), {}, "max_size");
-  return {};
+  return check_length(ctx, "size", static_cast<int>(axes.size()));
 }
 
 /// The output extent along one of the axes, if the text fixes it.
 int64_t static_extent(const TypeContext& ctx, const std::string& axes, size_t axis) {
-  const Mode mode = mode_of(ctx);
-  if (mode == Mode::kNotLarger || mode == Mode::kNotSmaller || ctx.given("max_size")) return -1;
+  if (keeps_ratios(mode_of(ctx)) || ctx.given("max_size")) return -1;
   const char* name = ctx.given("size") ? "size" : argument_of(axes[axis]);
   if (!given_static(ctx, name)) return -1;
   const auto values = ctx.numbers(name);
-  const double value = std::abs(values[values.size() > 1 ? axis : 0]);
-  return value == 0 ? -1 : std::max<int64_t>(1, std::llround(static_cast<float>(value)));
+  const double value = values[values.size() > 1 ? axis : 0];
+  return value == 0 ? -1 : whole_extent(static_cast<float>(value), SizeRounding::kRound);
 }
 
 Types resize_types(const TypeContext& ctx) {
@@ -109,12 +89,6 @@ Types resize_types(const TypeContext& ctx) {
   return types;
 }
 
-/// What is asked of one axis: the interval lo < hi, its length, the requested extent (negative: mirrored),
-/// whether one was requested. All f64, of numbers that DALI has in f32.
-struct Request {
-  Expr lo, hi, length, size, given;
-};
-
 Expr requested_size(RecipeBuilder& b, const std::string& axes, size_t axis) {
   const int count = static_cast<int>(axes.size());
   if (b.given("size")) return to_f64(list_arg(b, "size", count, DType::kF32)[axis]);
@@ -123,124 +97,18 @@ Expr requested_size(RecipeBuilder& b, const std::string& axes, size_t axis) {
   return to_f64(b.arg(argument_of(axes[axis]), DType::kF32));
 }
 
-/// Through f32 and back.
-Expr rounded_to_f32(const Expr& e) { return to_f64(to_f32(e)); }
-
-Request request_of_axis(RecipeBuilder& b, const std::string& axes, size_t axis, int dim) {
-  const Expr extent = to_f64(b.full_extent(0, dim));
-  const int count = static_cast<int>(axes.size());
-  Request r{f64(0), extent, {}, requested_size(b, axes, axis), {}};
-  b.check(absolute(r.size) <= f64(1 << 24), "the size {} is not an extent of an image", {r.size});
-  if (b.given("roi_start")) {
-    const Expr factor = b.flag("roi_relative") ? to_f32(b.full_extent(0, dim)) : f32(1);
-    const Expr start = to_f64(list_arg(b, "roi_start", count, DType::kF32)[axis] * factor);
-    const Expr end = to_f64(list_arg(b, "roi_end", count, DType::kF32)[axis] * factor);
-    const Expr mirrored = end < start;
-    r.lo = kernel::min(start, end);
-    r.hi = max(start, end);
-    r.size = select(mirrored, -r.size, r.size);
-    // An interval of (almost) no length is widened about its centre.
-    const Expr narrow = (r.hi - r.lo) < f64(1e-3), centre = (r.lo + r.hi) * f64(0.5);
-    r.lo = select(narrow, centre - f64(0.5e-3), r.lo);
-    r.hi = select(narrow, centre + f64(0.5e-3), r.hi);
-  }
-  r.length = b.given("roi_start") ? rounded_to_f32(r.hi - r.lo) : r.hi;
-  r.given = not_equal(r.size, f64(0));
-  b.check(logical_not(r.given) | (b.full_extent(0, dim) > i64(0)),
-          "an image without rows or columns cannot be resized to {}", {r.size});
-  return r;
-}
-
-Expr ratio_of(const Request& r) { return rounded_to_f32(absolute(r.size) / r.length); }
-
-/// The extent of an axis that was not asked for: it follows the others, by the mean of their ratios.
-Expr following_size(const std::vector<Request>& r, size_t axis) {
-  std::vector<Request> others = r;
-  others.erase(others.begin() + static_cast<std::ptrdiff_t>(axis));
-  const Expr &length = r[axis].length, &back = others.back().given;
-  const Expr behind = length * ratio_of(others.back());
-  if (others.size() == 1) return select(back, behind, length);
-  const Expr &front = others.front().given, before = length * ratio_of(others.front());
-  const Expr mean = kernel::unary(ScalarOp::kSqrt, ratio_of(others.front()) * ratio_of(others.back()));
-  return select(front & back, length * mean, select(front, before, select(back, behind, length)));
-}
-
-/// The smallest or the largest of the ratios that were asked for; 1 where none was.
-Expr extreme_ratio(const std::vector<Request>& r, bool larger) {
-  Expr of_some = ratio_of(r.back()), any = r.back().given;
-  Expr scale = select(any, of_some, f64(1));
-  for (size_t a = r.size() - 1; a-- > 0;) {
-    const Expr own = ratio_of(r[a]), &given = r[a].given;
-    const Expr both = larger ? max(own, of_some) : kernel::min(own, of_some);
-    scale = select(given & any, both, select(given, own, scale));
-    of_some = select(given & any, both, select(given, own, of_some));
-    any = given | any;
-  }
-  return scale;
-}
-
-/// Fractional output extents (signed) of all axes.
-std::vector<Expr> fractional_sizes(RecipeBuilder& b, const std::vector<Request>& r, Mode mode) {
-  std::vector<Expr> limit, out(r.size());
-  const bool limited = b.given("max_size");
-  if (limited)
-    for (const Expr& most : list_arg(b, "max_size", static_cast<int>(r.size()), DType::kF32))
-      limit.push_back(to_f64(most));
-  if (mode == Mode::kDefault || mode == Mode::kStretch) {
-    for (size_t a = 0; a < r.size(); ++a) {
-      const Expr follow = mode == Mode::kStretch ? r[a].length : following_size(r, a);
-      out[a] = select(r[a].given, r[a].size, follow);
-      if (limited)
-        out[a] = select(out[a] < f64(0), -kernel::min(-out[a], limit[a]), kernel::min(out[a], limit[a]));
-    }
-    return out;
-  }
-  Expr scale = extreme_ratio(r, mode == Mode::kNotSmaller);
-  if (limited)
-    for (size_t a = 0; a < r.size(); ++a) scale = kernel::min(scale, limit[a] / r[a].length);
-  for (size_t a = 0; a < r.size(); ++a) {
-    // The axis that says the scale has the extent that was asked for.
-    const Expr size =
-        select(r[a].given & equal(ratio_of(r[a]), scale), absolute(r[a].size), r[a].length * scale);
-    out[a] = select(r[a].size < f64(0), -size, size);
-  }
-  return out;
-}
-
-/// The interval and whole extent that resampling gets.
-ResampleAxis resample_axis(RecipeBuilder& b, const Request& r, const Expr& fractional, int dim) {
-  const Expr size = to_f32(absolute(fractional));
-  const Expr rounded = max(round_to_i64(size), i64(1));
-  // Only an axis without a request can be empty here.
-  const bool fixed = kernel::is_const(r.given);
-  const Expr n = fixed && kernel::is_const(rounded)
-                     ? rounded
-                     : select(equal(b.full_extent(0, dim), i64(0)), i64(0), rounded);
-  ResampleAxis axis{.dim = dim, .lo = r.lo, .hi = r.hi, .n = n, .within = !b.given("roi_start")};
-  if (b.flag("subpixel_scale")) {
-    // The scale stays the fractional one: the interval grows or shrinks about its centre by what rounding did
-    // to the extent.
-    const Expr exact = equal(to_f32(rounded), size);
-    const Expr factor = clamp(to_f64(rounded) / to_f64(size), f64(-10), f64(10));
-    const Expr centre = (r.lo + r.hi) * f64(0.5);
-    axis.lo = select(exact, r.lo, rounded_to_f32(centre + (r.lo - centre) * factor));
-    axis.hi = select(exact, r.hi, rounded_to_f32(centre + (r.hi - centre) * factor));
-  }
-  const Expr mirrored = fractional < f64(0);
-  const Expr lo = axis.lo;
-  axis.lo = select(mirrored, axis.hi, axis.lo);
-  axis.hi = select(mirrored, lo, axis.hi);
-  return axis;
-}
-
 std::vector<ResampleAxis> resized(RecipeBuilder& b, const std::string& axes) {
-  std::vector<Request> requests;
-  const auto dim_of = [&](size_t a) { return b.input_layout(0).find(axes[a]); };
-  for (size_t a = 0; a < axes.size(); ++a) requests.push_back(request_of_axis(b, axes, a, dim_of(a)));
-  const auto sizes = fractional_sizes(b, requests, mode_of(b));
-  std::vector<ResampleAxis> out;
-  for (size_t a = 0; a < axes.size(); ++a) out.push_back(resample_axis(b, requests[a], sizes[a], dim_of(a)));
-  return out;
+  const int count = static_cast<int>(axes.size());
+  std::vector<Expr> limits;
+  if (b.given("max_size")) limits = list_arg(b, "max_size", count, DType::kF32);
+  std::vector<ResizeRequest> requests;
+  for (size_t a = 0; a < axes.size(); ++a) {
+    ResizeRequest request{.dim = b.input_layout(0).find(axes[a]), .size = requested_size(b, axes, a)};
+    read_region(b, request, a, count);
+    if (!limits.empty()) request.limit = to_f64(limits[a]);
+    requests.push_back(request);
+  }
+  return resample_axes(b, requests, {.mode = mode_of(b), .keeps_scale = b.flag("subpixel_scale")});
 }
 
 /// The last two axes are rows and columns.
@@ -248,16 +116,10 @@ void output_resized_places(RecipeBuilder& b, const std::vector<ResampleAxis>& ax
   output_places(b, resampled_places(axes.back()), resampled_places(axes[axes.size() - 2]));
 }
 
-/// Output 0, along H and W, or D, H and W.
-void output_resized(RecipeBuilder& b, const std::vector<ResampleAxis>& axes) {
-  b.output_stage(0,
-                 axes.size() == 3 ? resample(b, axes[1], axes[2], axes[0]) : resample(b, axes[0], axes[1]));
-}
-
 void define_resize(RecipeBuilder& b) {
   if (b.compat() != op::Compat::kDali) return define_compat_resize(b);
   const std::vector<ResampleAxis> axes = resized(b, resized_axes(b));
-  output_resized(b, axes);
+  b.output_stage(0, resample(b, axes));
   if (!b.flag("save_attrs")) return;
   std::vector<Expr> originals;
   for (const ResampleAxis& axis : axes)
@@ -287,8 +149,8 @@ int64_t mirror_bit(char axis) { return axis == 'W' ? 1 : axis == 'H' ? 2 : 4; }
 void take_window(ResampleAxis& axis, const AxisRange& range) {
   const Expr step = (axis.hi - axis.lo) / to_f64(max(axis.n, i64(1)));
   const Expr lo = axis.lo;
-  axis.lo = rounded_to_f32(lo + to_f64(range.start) * step);
-  axis.hi = rounded_to_f32(lo + to_f64(range.start + range.extent) * step);
+  axis.lo = to_f64(to_f32(lo + to_f64(range.start) * step));
+  axis.hi = to_f64(to_f32(lo + to_f64(range.start + range.extent) * step));
   axis.n = range.extent;
   axis.within = false;  // it may be larger than the resized image
 }
@@ -322,7 +184,9 @@ std::vector<ResampleAxis> resized_windows(RecipeBuilder& b, const ir::Type* made
   return resampled;
 }
 
-void define_resize_crop_mirror(RecipeBuilder& b) { output_resized(b, resized_windows(b, &b.output_type(0))); }
+void define_resize_crop_mirror(RecipeBuilder& b) {
+  b.output_stage(0, resample(b, resized_windows(b, &b.output_type(0))));
+}
 
 std::vector<Port> resize_input() {
   return {{.name = "data",
@@ -333,7 +197,7 @@ std::vector<Port> resize_input() {
 
 /// The arguments that say the size.
 std::vector<ArgSpec> size_args() {
-  return {
+  std::vector<ArgSpec> args = {
       {.name = "size",
        .kind = ArgKind::kFloatList,
        .per_sample = true,
@@ -365,31 +229,9 @@ std::vector<ArgSpec> size_args() {
        .default_value = 0.0,
        .per_sample = true,
        .documentation = "Extent of the longer side; the aspect ratio is kept."},
-      {.name = "mode",
-       .kind = ArgKind::kString,
-       .default_value = std::string("default"),
-       .documentation = "\"default\", \"stretch\", \"not_larger\" or \"not_smaller\"."},
-      {.name = "max_size",
-       .kind = ArgKind::kFloatList,
-       .documentation = "Largest extents of the output, (h, w) or one number."},
-      {.name = "subpixel_scale",
-       .kind = ArgKind::kBool,
-       .default_value = true,
-       .documentation =
-           "Whether the region is adjusted so that a rounded extent keeps the fractional scale."},
-      {.name = "roi_start",
-       .kind = ArgKind::kFloatList,
-       .per_sample = true,
-       .documentation = "Begin of the region of interest, (y, x) or (z, y, x)."},
-      {.name = "roi_end",
-       .kind = ArgKind::kFloatList,
-       .per_sample = true,
-       .documentation = "End of the region of interest, (y, x) or (z, y, x)."},
-      {.name = "roi_relative",
-       .kind = ArgKind::kBool,
-       .default_value = false,
-       .documentation = "Whether the region is a fraction of the input's extents."},
   };
+  append(args, resize_args("(h, w)", "(y, x) or (z, y, x)"));
+  return args;
 }
 
 Operator make_cropped(const std::string& name, bool antialias) {

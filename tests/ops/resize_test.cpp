@@ -278,7 +278,7 @@ TEST(Resize, BadArguments) {
                 .input(tensor(DType::kU8, {0, 8, 3}, {}, "HWC"))
                 .arg("size", 4.0)
                 .failure()
-                .find("without rows"),
+                .find("without elements"),
             std::string::npos);
   EXPECT_NE(OpRun("resize").input(random_tensor(DType::kU8, {2, 6, 8}, "FHW", 1)).arg("size", 4.0).failure(),
             "");
