@@ -56,6 +56,7 @@ OPERATORS = [
     ("resize half nearest", BOTH, "fn.resize(image, size=[{height} // 2, {width} // 2], interp_type=types.INTERP_NN)"),
     ("resize half cubic", BOTH, "fn.resize(image, size=[{height} // 2, {width} // 2], interp_type=types.INTERP_CUBIC, antialias=False)"),
     ("resize 1.5", BOTH, "fn.resize(image, size=[{height} * 3 // 2, {width} * 3 // 2])"),
+    ("tensor_resize channels", BOTH, "fn.tensor_resize(image, sizes=[{height} // 2, 2], axes=[0, 2])"),
     ("rotate", BOTH, "fn.rotate(image, angle=10.0, keep_size=True, fill_value=0)"),
     ("rotate nearest", BOTH, "fn.rotate(image, angle=10.0, keep_size=True, fill_value=0, interp_type=types.INTERP_NN)"),
     ("warp_affine", BOTH, "fn.warp_affine(image, matrix=[0.9, 0.1, 5.0, -0.1, 0.9, 5.0], fill_value=0)"),
@@ -75,6 +76,7 @@ OPERATORS = [
     ("median_blur 7", BYTES, "fn.median_blur(image, window_size=7)"),
     ("dilate 3", BOTH, "fn.dilate(image)"),
     ("erode 15", BOTH, "fn.erode(image, mask_size=15)"),
+    ("debayer", BYTES, "fn.debayer(fn.slice(image, start=[0], shape=[1], axes=[2]), blue_position=[0, 1])"),
     ("clahe", BYTES, "fn.clahe(image, tiles_x=8, tiles_y=8, clip_limit=2.0)"),
     ("clahe channels", BYTES, "fn.clahe(image, tiles_x=8, tiles_y=8, clip_limit=2.0, luma_only=False)"),
     ("resize_crop_mirror", BOTH, "fn.resize_crop_mirror(image, size=[{height} * 3 // 4, {width} * 3 // 4],"
@@ -91,7 +93,7 @@ OPERATORS = [
     ("max", BOTH, "fn.reductions.max(image)"),
 ]
 #: What has to be read, where that is not the whole picture: a quarter; every second row.
-READ_SHARE = {"crop": 0.25, "resize half nearest": 0.5}
+READ_SHARE = {"crop": 0.25, "debayer": 1 / 3, "resize half nearest": 0.5}
 #: Operators of the registry that are not measured alone. Those that the list above has by another name come first.
 NOT_MEASURED = {
     "crop": "slice", "galatea.cutout": "erase", "galatea.random_perspective": "experimental.warp_perspective",

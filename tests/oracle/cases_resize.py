@@ -23,7 +23,7 @@ def vectors(values, dtype=np.float32):
     return Feed([np.array(value, dtype) for value in values])
 
 
-def resize_case(group, name, arguments, feeds, reference=None, **overrides):
+def resize_case(group, name, arguments, feeds, reference=None, operator="resize", **overrides):
     """A u8 case within one level, or a float case relative to the sample's range."""
     dtype = feeds["x"].samples[0].dtype
     options = dict(tolerance=1, why=ONE_LEVEL, mean_tolerance=0.15)
@@ -37,7 +37,7 @@ def resize_case(group, name, arguments, feeds, reference=None, **overrides):
         options |= dict(tolerance=2e-2, why=CUT) if options.get("kind") else dict(tolerance=4, why=CUT,
                                                                                   mean_tolerance=0.5)
     options.update(overrides)
-    group.case(name, f"fn.resize(x, {arguments})", feeds, expect=reference, **options)
+    group.case(name, f"fn.{operator}(x, {arguments})", feeds, expect=reference, **options)
 
 
 def u8(**options):

@@ -70,7 +70,8 @@ INSTANTIATE_TEST_SUITE_P(Recorded, Dali,
                                            "shape", "arithmetic", "indexing", "decode", "branch", "random",
                                            "pipeline", "values", "tables", "auto_augment", "sequences",
                                            "batch", "numbers", "volumes", "tensors", "cropped", "neighbours",
-                                           "placed", "arguments", "boxes", "box_rows", "pasted", "jpeg"),
+                                           "tensor_resize", "debayer", "placed", "arguments", "boxes",
+                                           "box_rows", "pasted", "jpeg"),
                          [](const auto& test) { return std::string(test.param); });
 
 }  // namespace

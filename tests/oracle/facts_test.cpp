@@ -24,12 +24,8 @@ using Json = nlohmann::ordered_json;
 /// Of images, tensors, boxes, segmentation and random numbers: not there yet.
 const std::set<std::string> kMissing = {
     "box_encoder",
-    "debayer",
-    "experimental.debayer",
-    "experimental.tensor_resize",
     "segmentation.random_object_bbox",
     "ssd_random_crop",
-    "tensor_resize",
 };
 
 /// Readers, sound, video, other decoders, and functions of the host: later work.

@@ -110,6 +110,48 @@ def resize(values, size=None, mode="default", max_size=None, subpixel=True, roi_
     return out
 
 
+def tensor_resize(values, axes, sizes=None, scales=None, mode="default", max_size=None, subpixel=True, start=None, end=None,
+                  relative=False, alignment=None, rounding="round", min_filter=LINEAR, mag_filter=LINEAR, antialias=True,
+                  of=None):
+    """fn.tensor_resize: lists speak of `axes`; all axes take part, or those of `of`."""
+    of = list(range(values.ndim)) if of is None else of
+    extents = {d: values.shape[d] for d in of}
+
+    def spread(numbers, others):
+        given = dict(zip((a % values.ndim for a in axes), numbers))
+        return {d: float(given.get(d, others[d])) for d in of}
+
+    def everywhere(number):
+        return dict.fromkeys(of, number)
+
+    size = spread(sizes, extents) if sizes is not None else {
+        d: s * e for (d, s), e in zip(spread(scales, everywhere(1)).items(), extents.values())}
+    lo = spread(start if start is not None else [], everywhere(0))
+    hi = spread(end if end is not None else [], everywhere(1) if relative else extents)
+    if relative:
+        lo, hi = {d: lo[d] * extents[d] for d in of}, {d: hi[d] * extents[d] for d in of}
+    for d in of:
+        if hi[d] < lo[d]:
+            lo[d], hi[d], size[d] = hi[d], lo[d], -size[d]  # a size of 0 becomes -0: mirrored where its ratio is given
+    lengths = {d: hi[d] - lo[d] for d in of}
+    limits = None if max_size is None else list(spread(max_size, everywhere(math.inf)).values())
+    wanted = dict(zip(of, _requested(list(size.values()), list(lengths.values()), None, mode, limits)))
+    if mode in ("not_larger", "not_smaller"):
+        wanted = {d: math.copysign(w, size[d]) for d, w in wanted.items()}
+    centre = everywhere(0.5) if alignment is None else spread(alignment, everywhere(0))
+    for d in of:
+        # DALI has the fractional extent in f32.
+        fraction = float(np.float32(abs(wanted[d])))
+        count = max(1, {"round": _half_away, "truncate": math.floor, "ceil": math.ceil}[rounding](fraction))
+        first, last = (hi[d], lo[d]) if wanted[d] < 0 else (lo[d], hi[d])
+        if subpixel and count != fraction:
+            middle, factor = first + (last - first) * centre[d], min(10.0, count / fraction)
+            first, last = middle + (first - middle) * factor, middle + (last - middle) * factor
+        if (first, last, count) != (0, values.shape[d], values.shape[d]):
+            values = resample_axis(values, d, first, last, count, min_filter, mag_filter, antialias)
+    return values
+
+
 def _reflect_101(indices, extent):
     if extent == 1:
         return np.zeros_like(indices)
@@ -300,3 +342,92 @@ def rotate(image, degrees, size=None, keep_size=False, fill=None, linear=True):
 def inverse_map(matrix):
     full = np.vstack([np.asarray(matrix, np.float64).reshape(2, 3), [0, 0, 1]])
     return np.linalg.inv(full)[:2]
+
+
+def debayer(values, blue_position, algorithm="bilinear_ocv"):
+    """fn.debayer of an HW image, whose outermost pixels repeat their neighbours inside; integers."""
+    height, width = values.shape
+    out = np.zeros((height, width, 1 if algorithm == "gray_ocv" else 3), np.int64)
+    if min(height, width) < 3:
+        return out
+    if algorithm == "vng_ocv" and min(height, width) >= 8:
+        return _debayer_by_gradients(values.astype(np.int64), blue_position, out)
+    for y in range(1, height - 1):
+        for x in range(1, width - 1):
+            c = int(values[y, x])
+            left, right, up, down = (int(values[y + dy, x + dx]) for dy, dx in ((0, -1), (0, 1), (-1, 0), (1, 0)))
+            corners = sum(int(values[y + dy, x + dx]) for dy in (-1, 1) for dx in (-1, 1))
+            blue_row, blue_column = (y - 1) % 2 == blue_position[0], (x - 1) % 2 == blue_position[1]
+            is_green = blue_row != blue_column
+            if algorithm == "gray_ocv":
+                # Fixed point: 0.299, 0.587 and 0.114 of 2^14.
+                red, green, blue = 4899, 9617, 1868
+                own, other = (blue, red) if blue_row else (red, blue)
+                total = 2 * (2 * c * green + (left + right) * own + (up + down) * other) if is_green else (
+                    4 * c * own + (left + right + up + down) * green + corners * other)
+                out[y, x, 0] = (total + (1 << 15)) >> 16
+                continue
+            if algorithm == "edgeaware_ocv":
+                across, along = (left + right + 1) >> 1, (up + down + 1) >> 1
+                green = along if abs(left - right) > abs(up - down) else across
+                diagonal = (corners + 2) >> 2
+            else:
+                across, along = (left + right + 1) >> 1, (up + down + 1) >> 1
+                green, diagonal = (left + right + up + down + 2) >> 2, (corners + 2) >> 2
+            own, other, green = (across, along, c) if is_green else (c, diagonal, green)
+            out[y, x] = (other, green, own) if blue_row else (own, green, other)
+    out[:, 0], out[:, -1] = out[:, 1], out[:, -2]
+    out[0], out[-1] = out[1], out[-2]
+    return out
+
+
+def _debayer_by_gradients(v, blue_position, out):
+    """Chang, Cheung and Pan, "Color filter array recovery using a threshold-based variable number of gradients", 1999, in
+    OpenCV's integers; the image is mirrored about its outermost pixels."""
+    height, width = v.shape
+    v = np.pad(v, 2, mode="reflect")
+
+    def at(y, x):
+        return int(v[y + 2, x + 2])
+
+    for y in range(height):
+        for x in range(width):
+            blue_row = (y - 1) % 2 == blue_position[0]
+            is_green = blue_row != ((x - 1) % 2 == blue_position[1])
+
+            def p(dy, dx, y=y, x=x):
+                return at(y + dy, x + dx)
+
+            def row(k, dy, dx, p=p):
+                """OpenCV's tables of differences around a pixel."""
+                q = lambda a, b: p(dy + a, dx + b)
+                n2, n3 = abs(q(-1, 1) - q(1, -1)) * 2, abs(q(-1, -1) - q(1, 1)) * 2
+                return (abs(q(-1, -1) - q(1, -1)) + 2 * abs(q(-1, 0) - q(1, 0)) + abs(q(-1, 1) - q(1, 1)),
+                        abs(q(-1, -1) - q(-1, 1)) + 2 * abs(q(0, -1) - q(0, 1)) + abs(q(1, -1) - q(1, 1)), n2, n3,
+                        n2 + abs(q(-1, 0) - q(0, -1)) + abs(q(1, 0) - q(0, 1)), n3 + abs(q(-1, 0) - q(0, 1)) + abs(q(1, 0) - q(0, -1)),
+                        (q(-1, 0) + q(0, -1) + q(0, 1) + q(1, 0)) >> 1)[k]
+
+            grads = [row(0, -1, 0) + row(0, 0, 0), row(0, 0, 0) + row(0, 1, 0), row(1, 0, -1) + row(1, 0, 0), row(1, 0, 0) + row(1, 0, 1)]
+            if is_green:
+                grads += [sum(row(2, a, b) for a in (-1, 0) for b in (0, 1)), sum(row(2, a, b) for a in (0, 1) for b in (-1, 0)),
+                          sum(row(3, a, b) for a in (-1, 0) for b in (-1, 0)), sum(row(3, a, b) for a in (0, 1) for b in (0, 1))]
+                # own colour of the row, green, the other colour: of north, south, west, east, ne, sw, nw, se
+                parts = [(p(-2, -1) + p(-2, 1), p(-2, 0) + p(0, 0), 2 * p(-1, 0)), (p(2, -1) + p(2, 1), p(2, 0) + p(0, 0), 2 * p(1, 0)),
+                         (2 * p(0, -1), p(0, -2) + p(0, 0), p(-1, -2) + p(1, -2)), (2 * p(0, 1), p(0, 2) + p(0, 0), p(-1, 2) + p(1, 2)),
+                         (p(-2, 1) + p(0, 1), 2 * p(-1, 1), p(-1, 0) + p(-1, 2)), (p(2, -1) + p(0, -1), 2 * p(1, -1), p(1, 0) + p(1, -2)),
+                         (p(-2, -1) + p(0, -1), 2 * p(-1, -1), p(-1, -2) + p(-1, 0)), (p(2, 1) + p(0, 1), 2 * p(1, 1), p(1, 2) + p(1, 0))]
+            else:
+                grads += [row(4, -1, 1) + row(4, 0, 0), row(4, 0, 0) + row(4, 1, -1), row(5, -1, -1) + row(5, 0, 0), row(5, 0, 0) + row(5, 1, 1)]
+                parts = [(p(-2, 0) + p(0, 0), 2 * p(-1, 0), p(-1, -1) + p(-1, 1)), (p(2, 0) + p(0, 0), 2 * p(1, 0), p(1, -1) + p(1, 1)),
+                         (p(0, -2) + p(0, 0), 2 * p(0, -1), p(-1, -1) + p(1, -1)), (p(0, 2) + p(0, 0), 2 * p(0, 1), p(-1, 1) + p(1, 1)),
+                         (p(-2, 2) + p(0, 0), row(6, -1, 1), 2 * p(-1, 1)), (p(2, -2) + p(0, 0), row(6, 1, -1), 2 * p(1, -1)),
+                         (p(-2, -2) + p(0, 0), row(6, -1, -1), 2 * p(-1, -1)), (p(2, 2) + p(0, 0), row(6, 1, 1), 2 * p(1, 1))]
+            limit = min(grads) + max(max(grads) // 2, 1)
+            taken = [part for grad, part in zip(grads, parts) if grad < limit]
+            own, green, other = (sum(part[k] for part in taken) for k in range(3))
+            scale = np.float32(0.5) / np.float32(len(taken))
+            step = lambda to, base: int(np.rint(np.float32(to - base) * scale))
+            c = p(0, 0)
+            own, green, other = (c + step(own, green), c, c + step(other, green)) if is_green else (c, c + step(green, own), c + step(other, own))
+            out[y, x] = np.clip((other, green, own) if blue_row else (own, green, other), 0, 255)
+    return out

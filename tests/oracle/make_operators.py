@@ -15,7 +15,7 @@ sys.path.insert(0, HERE)
 from recorder import Group  # noqa: E402
 
 GROUPS = ["resize", "window", "colour", "filter", "warp", "transforms", "shape", "arithmetic", "indexing", "decode", "branch", "random",
-          "pipeline", "values", "tables", "auto_augment", "sequences", "batch", "numbers", "volumes", "tensors", "cropped", "neighbours", "placed",
+          "pipeline", "values", "tables", "auto_augment", "sequences", "batch", "numbers", "volumes", "tensors", "cropped", "neighbours", "placed", "tensor_resize", "debayer",
           "arguments", "boxes", "box_rows", "pasted", "jpeg"]
 
 

@@ -36,6 +36,7 @@ std::vector<std::string> PipelineGenerator::operators() {
           "copy",
           "crop",
           "crop_mirror_normalize",
+          "debayer",
           "decoders.image",
           "decoders.image_crop",
           "decoders.image_random_crop",
@@ -111,6 +112,7 @@ std::vector<std::string> PipelineGenerator::operators() {
           "sphere",
           "squeeze",
           "stack",
+          "tensor_resize",
           "transforms.combine",
           "transforms.crop",
           "transforms.rotation",
@@ -376,7 +378,17 @@ PipelineGenerator::Call PipelineGenerator::sample(const Image& image) {
   const std::string kind =
       pick<std::string>({"INTERP_LINEAR", "INTERP_TRIANGULAR", "INTERP_CUBIC", "INTERP_NN"});
   Image out = image;
-  switch (below(4)) {
+  switch (below(5)) {
+    case 4:
+      return {Ordered{"fn.tensor_resize({}, {}, interp_type=types.{}, alignment={}, size_rounding=\"{}\")", x,
+                      pick<std::string>(
+                          {"scales=[0.7, 1.3], axes=[0, 1]", "scales=[0.6, 1.0], axes=[0, 2]",
+                           "sizes=[9], axes=[0]", "sizes=[7.5], axes=[1]",
+                           "sizes=[6, 0], axes=[1, 0], mode=\"stretch\"",
+                           "sizes=[11, 9], axes=[0, 1], roi_start=0.9, roi_end=0.2, roi_relative=True"}),
+                      kind, scalar(0, 1), pick<std::string>({"round", "truncate", "ceil"})}
+                  .text,
+              out};
     case 3:
       out.fixed_size = true;
       return {
@@ -408,7 +420,7 @@ PipelineGenerator::Call PipelineGenerator::sample(const Image& image) {
 PipelineGenerator::Call PipelineGenerator::neighbours(const Image& image) {
   const std::string& x = image.name;
   Image out = image;
-  switch (below(image.fixed_size ? 9 : 6)) {
+  switch (below(image.fixed_size ? 10 : 7)) {
     case 0:
       return {Ordered{"fn.median_blur({}, window_size=[{}, {}])", x, pick<std::string>({"1", "3"}),
                       pick<std::string>({"3", "5"})}
@@ -432,10 +444,21 @@ PipelineGenerator::Call PipelineGenerator::neighbours(const Image& image) {
       out.fixed_size = true;
       return {Ordered{"fn.galatea.mosaic({}, size={}, fill_value={})", x, extents(), real(0, 255)}.text, out};
     case 6:
-      return {Ordered{"fn.galatea.mixup({}, alpha={})", x, scalar(0.1, 4)}.text, image};
+      out.dtype = "UINT8";
+      out.channels = 3;
+      out.known = true;
+      return {
+          Ordered{
+              "fn.debayer(fn.cast({}, dtype=types.UINT8)[:, :, 0:1], blue_position=[{}, {}], algorithm=\"{}\")",
+              x, pick<std::string>({"0", "1"}), pick<std::string>({"0", "1"}),
+              pick<std::string>({"bilinear_ocv", "edgeaware_ocv", "vng_ocv"})}
+              .text,
+          out};
     case 7:
-      return {Ordered{"fn.galatea.cutmix({}, alpha={})", x, scalar(0.1, 4)}.text, image};
+      return {Ordered{"fn.galatea.mixup({}, alpha={})", x, scalar(0.1, 4)}.text, image};
     case 8:
+      return {Ordered{"fn.galatea.cutmix({}, alpha={})", x, scalar(0.1, 4)}.text, image};
+    case 9:
       return {
           Ordered{
               "fn.multi_paste({}, fn.flip({}), out_anchors_rel=[0.0, 0.0, 0.5, 0.25], shapes_rel=[1.0, 1.0, {}, {}])",

@@ -261,6 +261,9 @@ of_picture("dilate 3", lambda picture, out: cv2.dilate(picture, np.ones((3, 3), 
 of_picture("erode 15", lambda picture, out: cv2.erode(picture, np.ones((15, 15), np.uint8), dst=out))
 
 
+of_picture("debayer", lambda picture, out: cv2.cvtColor(np.ascontiguousarray(picture[..., 0]), cv2.COLOR_BayerGB2RGB, dst=out), only="u8")
+
+
 @spelled("clahe", only="u8")
 def _(work):
     clahe = cv2.createCLAHE(2.0, (8, 8))
