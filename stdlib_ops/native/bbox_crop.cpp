@@ -120,6 +120,18 @@ BboxCrop whole_picture(std::span<const Box> boxes) {
 
 }  // namespace
 
+BboxCropOptions ssd_crop_options(int64_t attempts) {
+  BboxCropOptions options;
+  options.layout = *BoxLayout::parse("xyXY");
+  options.thresholds = {0.1, 0.3, 0.5, 0.7, 0.9, 0};
+  options.attempts = attempts;
+  options.total_attempts = kMostWindows;
+  options.ratios = {{0.5, 2}};
+  options.scaling = {0.3, 1};
+  options.needs_box = true;
+  return options;
+}
+
 Box relative_window(const BboxCrop& crop, const BboxCropOptions& options, const BoxAxes& picture) {
   Box window;
   for (size_t d = 0; d < static_cast<size_t>(options.layout.dims); ++d) {
@@ -165,12 +177,12 @@ std::optional<BboxCrop> find_bbox_crop(std::span<const Box> boxes, const BboxCro
       drawn->left = std::count_if(boxes.begin(), boxes.end(),
                                   [&](const Box& box) { return is_left(box, window, options); });
       const double value = measure(boxes, window, options);
-      if (value >= threshold && (drawn->left > 0 || boxes.empty())) return drawn;
+      if (value >= threshold && (drawn->left > 0 || (boxes.empty() && !options.needs_box))) return drawn;
       if (value > best_measure) best_measure = value, best = drawn;
     }
   }
   if (!limited) return std::nullopt;
-  return best ? best : whole_picture(boxes);
+  return best && (best->left > 0 || !options.needs_box) ? best : whole_picture(boxes);
 }
 
 }  // namespace galatea::native

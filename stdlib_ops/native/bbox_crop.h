@@ -37,9 +37,14 @@ struct BboxCropOptions {
   /// Ranges of x / y, or of x / y, x / z and y / z, one for all or one each.
   std::vector<std::array<double, 2>> ratios = {{1, 1}};
   std::array<double, 2> scaling = {1, 1};
-  double prune = -1;   ///< the least visible share of a box that is left; less than 0: its centre decides
-  bool fixed = false;  ///< the window's extents are given, in pixels
+  double prune = -1;       ///< the least visible share of a box that is left; less than 0: its centre decides
+  bool fixed = false;      ///< the window's extents are given, in pixels
+  bool needs_box = false;  ///< of a picture without boxes no window will do, only the whole
 };
+/// The configuration of the native functions.
+std::string to_json(const BboxCropOptions& options);
+/// The search of SSD (Liu et al. 2016, section 2.2), as DALI's ssd_random_crop has it.
+BboxCropOptions ssd_crop_options(int64_t attempts);
 
 struct BboxCrop {
   std::array<float, kMostBoxAxes> anchor{}, shape{};  ///< in pixels if fixed, else of the picture

@@ -32,6 +32,7 @@ Result<std::shared_ptr<runtime::NativeState>> prepare_bbox_crop(const std::strin
   options.scaling = json.value("scaling", options.scaling);
   options.prune = json.value("prune", -1.0);
   options.fixed = json.value("fixed", false);
+  options.needs_box = json.value("needs_box", false);
   GALATEA_CHECK(!options.thresholds.empty() && !options.ratios.empty(),
                 "random_bbox_crop: thresholds or ratios are missing in the configuration");
   return state;
@@ -156,6 +157,25 @@ Status keep_rows(runtime::NativeContext& context) {
 }
 
 }  // namespace
+
+std::string to_json(const BboxCropOptions& options) {
+  nlohmann::ordered_json json;
+  json["layout"] = options.layout.text();
+  json["thresholds"] = options.thresholds;
+  json["overlap"] = options.overlap;
+  json["all_above"] = options.all_above;
+  json["allow_no_crop"] = options.allow_no_crop;
+  json["attempts"] = options.attempts;
+  json["total_attempts"] = options.total_attempts;
+  json["ratios"] = nlohmann::ordered_json::array();
+  for (const std::array<double, 2>& range : options.ratios)
+    for (const double ratio : range) json["ratios"].push_back(ratio);
+  json["scaling"] = options.scaling;
+  json["prune"] = options.prune;
+  json["fixed"] = options.fixed;
+  json["needs_box"] = options.needs_box;
+  return json.dump();
+}
 
 std::vector<runtime::NativeFunction> bbox_crop_functions() {
   const auto function = [](const char* name, Status (*call)(runtime::NativeContext&)) {

@@ -21,6 +21,15 @@ std::optional<BoxLayout> BoxLayout::parse(std::string_view text) {
   return layout;
 }
 
+std::string BoxLayout::text() const {
+  std::string letters(static_cast<size_t>(2 * dims), ' ');
+  for (size_t d = 0; d < static_cast<size_t>(dims); ++d) {
+    letters[static_cast<size_t>(start[d])] = "xyz"[d];
+    letters[static_cast<size_t>(other[d])] = is_extent[d] ? "WHD"[d] : "XYZ"[d];
+  }
+  return letters;
+}
+
 float number_at(const runtime::Tensor& boxes, int64_t row, int column) {
   float value = 0;
   const int64_t at = row * boxes.strides[0] + column * boxes.strides[1];

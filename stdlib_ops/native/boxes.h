@@ -4,6 +4,7 @@
 #include <array>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "runtime/native.h"
@@ -25,6 +26,7 @@ struct BoxLayout {
   std::array<bool, kMostBoxAxes> is_extent{};
   /// "xyXY", "xyWH", "yxHW", "xyzXYZ", …: nothing if a letter is unknown, missing or there twice.
   static std::optional<BoxLayout> parse(std::string_view text);
+  std::string text() const;
 };
 
 /// A number of an f32 tensor with two axes.

@@ -3,6 +3,7 @@
 
 #include "base/json.h"
 #include "base/scalar_op.h"
+#include "stdlib_ops/native/draws.h"
 
 namespace galatea::native {
 namespace {
@@ -60,16 +61,6 @@ void each_pixel(const runtime::Tensor& mask, const Visit& visit) {
       at[axis] = 0;
     }
   }
-}
-
-/// Uniform in [0, n) but for a share of n / 2^64.
-int64_t below(uint64_t bits, int64_t n) {
-  // The high word of a product of 64 by 64 bits, n below 2^63.
-  const auto m = static_cast<uint64_t>(n);
-  const uint64_t high = bits >> 32, low = bits & 0xFFFFFFFFU, m_high = m >> 32, m_low = m & 0xFFFFFFFFU;
-  const uint64_t middle = high * m_low + (low * m_low >> 32);
-  const uint64_t carried = low * m_high + (middle & 0xFFFFFFFFU);
-  return static_cast<int64_t>(high * m_high + (middle >> 32) + (carried >> 32));
 }
 
 Status random_pixel(runtime::NativeContext& context) {

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "stdlib_ops/common/bbox_window.h"
 #include "stdlib_ops/common/points.h"
-#include "stdlib_ops/native/bbox_crop.h"
 #include "stdlib_ops/operators.h"
 
 namespace galatea::ops {
@@ -139,17 +139,22 @@ Types random_bbox_crop_types(const TypeContext& ctx) {
   return out;
 }
 
-std::string bbox_crop_config(const RecipeBuilder& b, const std::string& layout) {
-  const auto list = [](const std::vector<double>& values) {
-    return fmt::format("[{}]", fmt::join(values, ", "));
-  };
-  return fmt::format(
-      "{{\"layout\": \"{}\", \"thresholds\": {}, \"overlap\": {}, \"all_above\": {}, \"allow_no_crop\": {}, "
-      "\"attempts\": {}, \"total_attempts\": {}, \"ratios\": {}, \"scaling\": {}, \"prune\": {}, \"fixed\": {}}}",
-      layout, list(b.numbers("thresholds")), b.text("threshold_type") == "overlap",
-      b.flag("all_boxes_above_threshold"), may_be_whole(b), b.integer("num_attempts"),
-      b.integer("total_num_attempts"), list(b.numbers("aspect_ratio")), list(b.numbers("scaling")),
-      b.given("bbox_prune_threshold") ? b.number("bbox_prune_threshold") : -1.0, b.given("crop_shape"));
+native::BboxCropOptions crop_options(const RecipeBuilder& b, const native::BoxLayout& layout) {
+  native::BboxCropOptions options;
+  options.layout = layout;
+  options.thresholds = b.numbers("thresholds");
+  options.overlap = b.text("threshold_type") == "overlap";
+  options.all_above = b.flag("all_boxes_above_threshold");
+  options.allow_no_crop = may_be_whole(b);
+  options.attempts = b.integer("num_attempts");
+  options.total_attempts = b.integer("total_num_attempts");
+  options.ratios.clear();
+  const std::vector<double> ratios = b.numbers("aspect_ratio"), scaling = b.numbers("scaling");
+  for (size_t n = 0; n + 1 < ratios.size(); n += 2) options.ratios.push_back({ratios[n], ratios[n + 1]});
+  options.scaling = {scaling[0], scaling[1]};
+  if (b.given("bbox_prune_threshold")) options.prune = b.number("bbox_prune_threshold");
+  options.fixed = b.given("crop_shape");
+  return options;
 }
 
 /// Extents that an argument gives, along x, y, z; 1 where it is not given.
@@ -167,48 +172,23 @@ std::vector<Expr> sides_of(RecipeBuilder& b, const char* name, int dims) {
 }
 
 void define_random_bbox_crop(RecipeBuilder& b) {
-  const std::string layout = boxes_layout(b);
-  const int dims = native::BoxLayout::parse(layout)->dims;
+  const std::string text = boxes_layout(b);
+  const native::BoxLayout layout = *native::BoxLayout::parse(text);
+  const int dims = layout.dims;
   const Expr numbers = b.extent(0, 1), boxes = b.extent(0, 0);
-  b.check(equal(numbers, i64(2 * dims)),
-          fmt::format("a box of layout {} has {} numbers, not {{}}", layout, 2 * dims), {numbers});
+  b.check(equal(numbers, i64(int64_t{2} * dims)),
+          fmt::format("a box of layout {} has {} numbers, not {{}}", text, 2 * dims), {numbers});
   const bool labelled = b.num_inputs() > 1;
   if (labelled)
     b.check(equal(b.extent(1, 0), boxes), "there are {} labels for {} boxes", {b.extent(1, 0), boxes});
-  const std::vector<Expr> crop = sides_of(b, "crop_shape", dims), picture = sides_of(b, "input_shape", dims);
-
-  const std::string config = bbox_crop_config(b, layout);
-  std::vector<Expr> scalars = {to_i64(b.random_u32(i64(0))), to_i64(b.random_u32(i64(1)))};
-  for (const auto& sides : {crop, picture}) scalars.insert(scalars.end(), sides.begin(), sides.end());
-  std::vector<DType> results(static_cast<size_t>(2 * dims), DType::kF32);
-  results.insert(results.end(), {DType::kI64, DType::kI64});
-  std::vector<Expr> found = b.native_scalars(native::kBboxFindCrop, {0}, std::move(scalars), config, results);
-  const Expr left = found.back();
-  found.pop_back();
-  const auto end_of_anchor = found.begin() + dims, end_of_shape = end_of_anchor + dims;
-  b.output_scalars(0, {found.begin(), end_of_anchor});
-  b.output_scalars(1, {end_of_anchor, end_of_shape});
-
-  std::vector<Expr> window = found;
-  window.insert(window.end(), picture.begin(), picture.end());
-  const auto keep = [&](const char* function, std::vector<int> inputs, const char* makes) {
-    op::NativeOutput native;
-    native.function = function;
-    native.inputs = std::move(inputs);
-    native.scalars = window;
-    native.config = config;
-    native.makes = makes;
-    return native;
-  };
-  b.output_native(2, keep(native::kBboxKeepBoxes, {0}, "boxes"), {left, i64(2 * dims)});
+  std::vector<Expr> crop = sides_of(b, "crop_shape", dims), picture = sides_of(b, "input_shape", dims);
+  BboxWindow window(b, 0, crop_options(b, layout), std::move(crop), std::move(picture));
+  b.output_scalars(0, window.anchor());
+  b.output_scalars(1, window.shape());
+  window.output_boxes(2);
   int next = 3;
-  if (labelled) {
-    std::vector<Expr> extents = b.extents(1);
-    extents[0] = left;
-    b.output_native(next++, keep(native::kBboxKeepRows, {0, 1}, "labels"), std::move(extents));
-  }
-  if (b.flag("output_bbox_indices"))
-    b.output_native(next, keep(native::kBboxKeepRows, {0}, "numbers"), {left});
+  if (labelled) window.output_rows(next++, 1);
+  if (b.flag("output_bbox_indices")) window.output_numbers(next);
 }
 
 std::vector<ArgSpec> random_bbox_crop_args() {
