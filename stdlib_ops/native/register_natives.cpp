@@ -15,7 +15,9 @@
 #include "stdlib_ops/native/nms.h"
 #include "stdlib_ops/native/number_range.h"
 #include "stdlib_ops/native/nvjpeg_alternative.h"
+#include "stdlib_ops/native/object_bbox.h"
 #include "stdlib_ops/native/roi_align.h"
+
 #include "stdlib_ops/native/sample_name.h"
 #include "stdlib_ops/native/select_masks.h"
 
@@ -35,6 +37,7 @@ void register_natives(runtime::NativeTable& table) {
   table.add(nms_function());
   table.add(number_range_function());
   for (runtime::NativeFunction& function : roi_align_functions()) table.add(std::move(function));
+  table.add(object_bbox_function());
   table.add(jpeg_distort_function());
   table.add(nvjpeg_factory());
   table.add(file_source_factory());

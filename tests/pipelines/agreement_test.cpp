@@ -176,6 +176,9 @@ TEST(PipelineGenerator, KnowsEveryOperatorOnImages) {
                                           "roi_align.samples",
                                           "galatea.batched_nms",
                                           "galatea.peek_image_orientation",
+                                          "segmentation.object_of_lists",
+                                          "ssd_random_crop.cut",
+                                          "ssd_random_crop.window",
                                           "segmentation.select_masks",
                                           "segmentation.random_mask_pixel",
                                           "jpeg_compression_distortion"};

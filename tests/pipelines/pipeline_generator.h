@@ -103,6 +103,7 @@ class PipelineGenerator {
   Call seldom_batch(const Image& image);
   Call seldom_view(const Image& image);
   Call seldom_tensor(const Image& image);
+  Call seldom_boxes(const Image& image);
   Call seldom_mask(const Image& image);
   Call seldom_pixel(const Image& image);
 

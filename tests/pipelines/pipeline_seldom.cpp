@@ -257,7 +257,9 @@ PipelineGenerator::Call PipelineGenerator::seldom_view(const Image& image) {
 PipelineGenerator::Call PipelineGenerator::seldom_tensor(const Image& image) {
   const std::string& x = image.name;
   const std::string found = fresh();
-  switch (below(7)) {
+  switch (below(8)) {
+    case 6:
+      return seldom_boxes(image);
     case 0:
       return {Ordered{"fn.cast(fn.copy({}) + fn.ones_like({}) * {} - fn.zeros_like({}, dtype=types.FLOAT), "
                       "dtype=types.{})",
@@ -310,6 +312,44 @@ PipelineGenerator::Call PipelineGenerator::seldom_tensor(const Image& image) {
                   x, found, found, whole(1, 4), whole(1, 6)}
               .text,
           image};
+  }
+}
+
+/// What detectors are trained with.
+PipelineGenerator::Call PipelineGenerator::seldom_boxes(const Image& image) {
+  const std::string &x = image.name, found = fresh(), other = fresh();
+  const std::string boxes = Ordered{"fn.constant(fdata=[0.1, {}, 0.6, 0.9, 0.3, 0.2, {}, 0.5], shape=[2, 4])",
+                                    real(0, 0.5), real(0.4, 1)}
+                                .text;
+  const std::string labels = "fn.constant(idata=[3, 7], shape=[2])";
+  switch (below(3)) {
+    case 0:
+      line(Ordered{
+          "{}, {} = fn.box_encoder({}, {}, anchors=[0.0, 0.0, 0.5, 0.5, 0.2, {}, 0.7, 0.8, 0.0, 0.0, 1.0, "
+          "1.0], criteria={}, offset={}, scale=2.0)",
+          found, other, boxes, labels, real(0, 0.5), real(0, 1), pick<std::string>({"True", "False"})}
+               .text);
+      return {
+          Ordered{
+              "fn.brightness({}, brightness=1 + 0.1 * fn.reductions.sum({}) + 0.01 * fn.reductions.max({}))",
+              x, found, other}
+              .text,
+          image};
+    case 1:
+      line(Ordered{
+          "{} = fn.segmentation.random_object_bbox(fn.cast({} / 64, dtype=types.UINT8), format=\"box\", "
+          "foreground_prob={}, {}threshold={})",
+          found, x, real(0, 1),
+          pick<std::string>({"", "ignore_class=True, ", "classes=[0, 2], ", "k_largest=2, "}), whole(0, 2)}
+               .text);
+      return {Ordered{"fn.brightness({}, brightness=1 + 0.02 * fn.reductions.sum({}))", x, found}.text,
+              image};
+    default:
+      line(Ordered{"{}, {}, left = fn.ssd_random_crop({}, {}, {}, num_attempts={})", found, other, x, boxes,
+                   labels, whole(1, 3)}
+               .text);
+      return {Ordered{"fn.brightness({}, brightness=1 + 0.1 * fn.reductions.max({}))", found, other}.text,
+              {.name = {}, .dtype = image.dtype, .channels = image.channels, .known = image.known}};
   }
 }
 

@@ -72,6 +72,13 @@ TEST(Region, WindowsThatAreFoundByNumbers) {
   %out = slice(%image, %anchor, %extents)
   return %out, %left
 )");
+  expect_equal_to_full_decode(
+      R"(  %boxes = constant() {value=[0.1, 0.2, 0.5, 0.6, 0.3, 0.3, 0.9, 1.0], dtype=f32, shape=[2, 4]}
+  %labels = constant() {value=[3, 7], dtype=i32, shape=[2]}
+  %anchor, %extents, %rows, %classes = ssd_random_crop.window(%boxes, %labels) {num_attempts=20} key=0x63
+  %out, %left, %kept = ssd_random_crop.cut(%image, %anchor, %extents, %rows, %classes)
+  return %out, %left, %kept
+)");
   expect_equal_to_full_decode(R"(  %shape = constant() {value=[16, 13], dtype=i64, shape=[2]}
   %anchor, %extents = random_crop_generator(%shape) {random_area=[0.1, 0.4]} key=0x62
   %out = slice(%image) {start=%anchor, shape=%extents, axes=[0, 1]}
