@@ -64,10 +64,11 @@ function(galatea_unity target sources_at_once)
   endif()
 endfunction()
 
-# galatea_library(NAME SOURCES... [PUBLIC ...] [PRIVATE ...] [ALONE SOURCES...]) declares the library of one folder; those ALONE are
-# made anew often.
+# galatea_library(NAME SOURCES... [PUBLIC ...] [PRIVATE ...] [ALONE SOURCES...] [ONCE]) declares the library of one folder; those ALONE
+# are made anew often. A library whose code runs ONCE for a program, never for a sample, is compiled with -O1: in a third to a half less
+# time.
 function(galatea_library name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;PUBLIC;PRIVATE;ALONE" ${ARGN})
+  cmake_parse_arguments(ARG "ONCE" "" "SOURCES;PUBLIC;PRIVATE;ALONE" ${ARGN})
   if(NOT ARG_SOURCES)  # a layer that has no source yet still takes part in linking
     file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/generated/${name}_empty.cpp CONTENT "")
     set(ARG_SOURCES ${CMAKE_BINARY_DIR}/generated/${name}_empty.cpp)
@@ -76,6 +77,9 @@ function(galatea_library name)
   target_link_libraries(galatea_${name} PUBLIC galatea_options ${ARG_PUBLIC} PRIVATE ${ARG_PRIVATE})
   galatea_precompile(galatea_${name} library)
   galatea_unity(galatea_${name} 20 ${ARG_ALONE})
+  if(ARG_ONCE)
+    target_compile_options(galatea_${name} PRIVATE $<$<CONFIG:Release>:-O1>)
+  endif()
 endfunction()
 
 # tests_LABEL builds the tests of one label: the thread sanitizer is run for runtime, api and device, coverage for dsl,
