@@ -1,4 +1,4 @@
-"""Runs cases, each in a process of its own, and gives their results as plain values.
+"""Runs cases in processes of their own, and gives their results as plain values.
 
     python run_cases.py ROOT [PATTERN] [--write FILE]
 
@@ -42,35 +42,61 @@ def result_of(function, modules) -> object:
         return {"error": cases.error_name(error), "also": also, "text": str(error)}
 
 
-def _child(function, modules, pipe) -> None:
+def _child(modules, pipe) -> None:
     os.setpgrp()
-    result = result_of(function, modules)
-    pipe.send_bytes(json.dumps(result).encode())
-    pipe.close()
-    sys.stdout.flush()
-    os._exit(0)
-
-
-def run(function, modules, seconds: float = SECONDS) -> dict:
-    """The result of one case, from a forked process."""
-    context = multiprocessing.get_context("fork")
-    ours, theirs = context.Pipe(duplex=False)
-    process = context.Process(target=_child, args=(function, modules, theirs))
-    process.start()
-    theirs.close()
-    try:
-        if not ours.poll(seconds):
-            return {"error": "Timeout", "text": f"no result within {seconds} s"}
-        return json.loads(ours.recv_bytes())
-    except EOFError:
-        process.join()
-        return {"error": "Crash", "text": f"ended by {process.exitcode}"}
-    finally:
+    while True:
         try:
-            os.killpg(process.pid, signal.SIGKILL)  # workers of the case's own
+            name = pipe.recv_bytes().decode()
+        except EOFError:  # the tests have ended
+            os._exit(0)
+        result = result_of(cases.load()[name], modules)
+        sys.stdout.flush()
+        pipe.send_bytes(json.dumps(result).encode())
+
+
+class Process:
+    """A forked process that runs one case after the other, until one of them ends it."""
+
+    def __init__(self, modules):
+        context = multiprocessing.get_context("fork")
+        self._pipe, theirs = context.Pipe()
+        self._process = context.Process(target=_child, args=(modules, theirs))
+        self._process.start()
+        theirs.close()
+        self.has_ended = False
+
+    def run(self, name: str, seconds: float = SECONDS) -> dict:
+        """The result of one case."""
+        try:
+            self._pipe.send_bytes(name.encode())
+            if self._pipe.poll(seconds):
+                return json.loads(self._pipe.recv_bytes())
+            self.end()
+            return {"error": "Timeout", "text": f"no result within {seconds} s"}
+        except (EOFError, OSError):
+            self._process.join()
+            self.end()
+            return {"error": "Crash", "text": f"ended by {self._process.exitcode}"}
+
+    def end(self) -> None:
+        """Ends it, and workers that its cases left."""
+        self.has_ended = True
+        try:
+            os.killpg(self._process.pid, signal.SIGKILL)
         except ProcessLookupError:
             pass
-        process.join()
+        self._process.join()
+        self._pipe.close()
+
+
+def run(name: str, modules, seconds: float = SECONDS) -> dict:
+    """The result of one case, from a process of its own."""
+    process = Process(modules)
+    try:
+        return process.run(name, seconds)
+    finally:
+        if not process.has_ended:
+            process.end()
 
 
 def main() -> None:
@@ -80,12 +106,11 @@ def main() -> None:
     parser.add_argument("--write")
     arguments = parser.parse_args()
     modules = cases.Modules(arguments.root)
-    found = cases.load()
     results = {}
-    for name, function in found.items():
+    for name in cases.load():
         if arguments.pattern not in name:
             continue
-        results[name] = run(function, modules)
+        results[name] = run(name, modules)
         print(name, json.dumps(results[name])[:240], flush=True)
     if arguments.write:
         lines = []
