@@ -25,7 +25,8 @@ TestTensor random_tensor(DType type, std::vector<int64_t> extents, uint32_t seed
   return out;
 }
 
-/// Runs the kernel on the judge and on every target, fused or not, and compares the output's bytes.
+/// Runs the kernel on the judge and on every target, fused or not, and compares the output's bytes. A kernel is
+/// compiled for the first of its sizes; what is kept here is found for the others.
 void expect_equal(const kernel::Kernel& kernel, std::vector<TestTensor> inputs, DType out_type,
                   const std::vector<int64_t>& out_extents, const std::vector<uint64_t>& params) {
   auto run = [&](const std::function<void(const runtime::KernelCall&)>& code) {
@@ -45,6 +46,7 @@ void expect_equal(const kernel::Kernel& kernel, std::vector<TestTensor> inputs, 
           << "wrote past the end";
     return out.bytes;
   };
+  static std::vector<CompiledKernel> kept;
   auto expected = run([&](const runtime::KernelCall& call) { kernel::interpret_stages(kernel, call); });
   for (const Target& target : runnable_targets()) {
     for (bool fuse : {true, false}) {
@@ -55,6 +57,7 @@ void expect_equal(const kernel::Kernel& kernel, std::vector<TestTensor> inputs, 
       if (getenv("DUMP")) std::fputs(to_text(loops).c_str(), stderr);
       auto compiled = backend->compile(kernel, loops);
       ASSERT_TRUE(compiled) << compiled.error().message();
+      if (!compiled->from_cache) kept.push_back(*compiled);
       auto actual = run([&](const runtime::KernelCall& call) { compiled->code->run(call); });
       ASSERT_EQ(expected, actual) << target.name() << (fuse ? "" : ", not fused") << "\n" << to_text(loops);
     }
