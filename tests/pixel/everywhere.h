@@ -1,4 +1,5 @@
-// Runs a text on arrays that a test feeds, on every backend, fused and not.
+// Runs a text on arrays that a test feeds, on every backend, fused and not; of the targets that run here for
+// one, or for all (./dev test --all).
 #pragma once
 
 #include <map>
