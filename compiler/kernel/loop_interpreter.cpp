@@ -6,11 +6,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
+#include <memory>
 #include <unordered_map>
 
 #include "compiler/kernel/interpreter.h"
 #include "compiler/kernel/loops.h"
+#include "compiler/kernel/node_map.h"
 
 namespace galatea::kernel {
 
@@ -18,17 +19,24 @@ namespace {
 
 struct Memory {
   uint8_t* data = nullptr;
-  int64_t low = 0, high = -1;  ///< elements that exist: [low, high]; loads may also touch the padding
+  int64_t low = 0, high = -1;  ///< elements that exist: [low, high]
+  int64_t last_readable = -1;  ///< loads may also touch the padding
   DType type = DType::kU8;
 };
 
-/// An expression as steps; the value of the last one is the value.
+/// An expression as steps that stand side by side in memory, with what its nodes tell: tests run each of them
+/// millions of times. The last value is the expression's.
 struct Steps {
   struct Step {
-    const ExprNode* node;
-    int args[3];
+    ExprKind kind;
+    ScalarOp op;
+    DType type, from;  ///< kOp: as evaluate() takes them
+    int index;         ///< the node's
+    int args[3];       ///< places of values
+    int to;
   };
-  std::vector<Step> list;
+  std::vector<Step> list;    ///< of all nodes but constants
+  std::vector<Cell> values;  ///< one for each node; constants are there from the beginning
 };
 
 class Interpreter {
@@ -68,6 +76,7 @@ class Interpreter {
       } else {
         place_tensor(buffer, &memory);
       }
+      memory.last_readable = memory.high + runtime::kBufferPadding / size_of(memory.type);
       memories_.push_back(memory);
     }
   }
@@ -92,62 +101,63 @@ class Interpreter {
     throw InternalError(fmt::format("{}: {} {}[{}] outside [{}, {}]", kernel_.name, what,
                                     kernel_.buffers[at].name, offset, memories_[at].low, memories_[at].high));
   }
-  Cell load(const ExprNode& node, int64_t offset) {
-    const Memory& m = memories_[static_cast<size_t>(node.index)];
-    const int64_t padding = runtime::kBufferPadding / size_of(m.type);
-    if (offset < m.low || offset >= m.high + 1 + padding) refuse("load of", node.index, offset);
+  Cell load(int buffer, int64_t offset) {
+    const Memory& m = memories_[static_cast<size_t>(buffer)];
+    if (offset < m.low || offset > m.last_readable) refuse("load of", buffer, offset);
     return load_cell(m.type, m.data + offset * size_of(m.type));
   }
 
   // ---- expressions
-  const Steps& steps_of(const Expr& e) {
-    if (auto found = steps_.find(e.get()); found != steps_.end()) return found->second;
-    Steps steps;
-    std::unordered_map<const ExprNode*, int> done;
-    flatten(e, &steps, &done);
-    return steps_.emplace(e.get(), std::move(steps)).first->second;
+  Steps& steps_of(const Expr& e) {
+    if (const auto* found = steps_.find(e.get())) return *found->second;
+    auto steps = std::make_unique<Steps>();
+    NodeMap<int> done;
+    flatten(e, steps.get(), &done);
+    return *steps_.emplace(e.get(), std::move(steps)).first->second;
   }
-  static int flatten(const Expr& e, Steps* steps, std::unordered_map<const ExprNode*, int>* done) {
-    if (auto found = done->find(e.get()); found != done->end()) return found->second;
-    Steps::Step step{e.get(), {0, 0, 0}};
+  static int flatten(const Expr& e, Steps* steps, NodeMap<int>* done) {
+    if (const auto* found = done->find(e.get())) return found->second;
     GALATEA_CHECK(e->args.size() <= 3, "an operation with more than three operands");
+    Steps::Step step{e->kind, e->op, e->type, e->type, e->index, {0, 0, 0}, 0};
     for (size_t i = 0; i < e->args.size(); ++i) step.args[i] = flatten(e->args[i], steps, done);
-    steps->list.push_back(step);
-    const int index = static_cast<int>(steps->list.size()) - 1;
-    done->emplace(e.get(), index);
-    return index;
+    if (e->kind == ExprKind::kOp) {
+      const DType operand_type = e->args[0].type();
+      if (is_comparison(e->op)) step.type = operand_type;
+      step.from = is_conversion(e->op) ? operand_type : step.type;
+    }
+    step.to = static_cast<int>(steps->values.size());
+    steps->values.push_back(e->kind == ExprKind::kConst ? e->value : Cell{});
+    if (e->kind != ExprKind::kConst) steps->list.push_back(step);
+    done->emplace(e.get(), step.to);
+    return step.to;
   }
   Cell evaluate_step(const Steps::Step& step, const Cell* values) {
-    const ExprNode& e = *step.node;
     const auto arg = [&](int i) { return values[step.args[i]]; };
-    switch (e.kind) {
-      case ExprKind::kConst:
-        return e.value;
+    switch (step.kind) {
       case ExprKind::kParam:
-        return Cell{call_.params[e.index]};
+        return Cell{call_.params[step.index]};
       case ExprKind::kVar:
-        return vars_[static_cast<size_t>(e.index)];
+        return vars_[static_cast<size_t>(step.index)];
       case ExprKind::kLoadFlat:
-        return load(e, cell_to_int(DType::kI64, arg(0)));
+        return load(step.index, cell_to_int(DType::kI64, arg(0)));
       case ExprKind::kPhilox:
         return cell_from_int(DType::kU32,
-                             static_cast<int64_t>(philox(arg(0).bits, arg(1).bits, arg(2).bits, e.index)));
+                             static_cast<int64_t>(philox(arg(0).bits, arg(1).bits, arg(2).bits, step.index)));
       case ExprKind::kOp: {
         const Cell operands[3] = {arg(0), arg(1), arg(2)};
-        const DType operand_type = e.args[0].type();
-        const DType type = is_comparison(e.op) ? operand_type : e.type;
-        return evaluate(e.op, type, is_conversion(e.op) ? operand_type : type, operands,
-                        call_.status ? call_.status : &status_);
+        return evaluate(step.op, step.type, step.from, operands, call_.status ? call_.status : &status_);
       }
       default:
         throw InternalError("a node of an earlier level in loops");
     }
   }
   Cell value(const Expr& e) {
-    const Steps& steps = steps_of(e);
-    values_.resize(std::max(values_.size(), steps.list.size()));
-    for (size_t i = 0; i < steps.list.size(); ++i) values_[i] = evaluate_step(steps.list[i], values_.data());
-    return values_[steps.list.size() - 1];
+    if (e->kind == ExprKind::kConst) return e->value;
+    if (e->kind == ExprKind::kVar) return vars_[static_cast<size_t>(e->index)];
+    Steps& steps = steps_of(e);
+    Cell* const values = steps.values.data();
+    for (const Steps::Step& step : steps.list) values[step.to] = evaluate_step(step, values);
+    return steps.values.back();
   }
   int64_t integer(const Expr& e) { return cell_to_int(DType::kI64, value(e)); }
 
@@ -210,10 +220,9 @@ class Interpreter {
   std::vector<Cell> vars_;
   std::vector<Memory> memories_;
   std::vector<uint8_t> shared_;  ///< of the tile that is being made
-  std::unordered_map<const ExprNode*, Steps> steps_;
+  NodeMap<std::unique_ptr<Steps>> steps_;
   std::unordered_map<const BandRow*, Block> expanded_;
   std::vector<DType> var_types_;
-  std::vector<Cell> values_;
   uint32_t status_ = 0;
 };
 
