@@ -36,7 +36,7 @@ Types displaced_types(const TypeContext& ctx) {
 }
 
 /// The largest whole number that is not above, as an index; places far outside stay outside.
-Expr pixel_index(const Expr& floor) {
+Expr displaced_index(const Expr& floor) {
   return to_i64(kernel::convert(clamp(floor, f32(-2), f32(kMostExtent + 2)), DType::kI32));
 }
 
@@ -60,9 +60,10 @@ void output_displaced(RecipeBuilder& b, const std::function<Place(const Expr& x,
     const auto floor = [](const Expr& e) { return kernel::unary(ScalarOp::kFloor, e); };
     const Place p =
         place(to_f32(kernel::convert(at[w], DType::kI32)), to_f32(kernel::convert(at[h], DType::kI32)));
-    if (nearest) return select(moves, pixel(pixel_index(floor(p.x)), pixel_index(floor(p.y))), b.load(0, at));
+    if (nearest)
+      return select(moves, pixel(displaced_index(floor(p.x)), displaced_index(floor(p.y))), b.load(0, at));
     const Expr qx = p.x - f32(0.5), qy = p.y - f32(0.5), left = floor(qx), top = floor(qy);
-    const Expr x = pixel_index(left), y = pixel_index(top);
+    const Expr x = displaced_index(left), y = displaced_index(top);
     const auto value = [&](int64_t dx, int64_t dy) { return to_f32(pixel(x + i64(dx), y + i64(dy))); };
     const auto blend = [](const Expr& t, const Expr& from, const Expr& to) {
       return kernel::fma(t, to - from, from);

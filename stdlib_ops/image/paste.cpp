@@ -20,12 +20,13 @@ Status check_paste_range(const TypeContext& ctx, const char* name, double low, d
   return ctx.error(fmt::format("paste: {} is {}", name, value), help, name);
 }
 
-constexpr const char* kCanvasHelp = "the canvas is at least as large as the image: use a ratio of 1 or more";
+constexpr const char* kPasteRatioHelp =
+    "the canvas is at least as large as the image: use a ratio of 1 or more";
 constexpr const char* kPlaceHelp = "0 is at the left or top of the canvas, 1 at its right or bottom";
 constexpr const char* kCanvasHelp = "give a number of pixels, 0 or more";
 
 Types paste_types(const TypeContext& ctx) {
-  GALATEA_TRY(check_paste_range(ctx, "ratio", 1, kMostCanvas, kCanvasHelp));
+  GALATEA_TRY(check_paste_range(ctx, "ratio", 1, kMostCanvas, kPasteRatioHelp));
   GALATEA_TRY(check_paste_range(ctx, "paste_x", 0, 1, kPlaceHelp));
   GALATEA_TRY(check_paste_range(ctx, "paste_y", 0, 1, kPlaceHelp));
   GALATEA_TRY(check_paste_range(ctx, "min_canvas_size", 0, kMostCanvas, kCanvasHelp));
@@ -74,7 +75,7 @@ struct Canvas {
 Canvas canvas_of(RecipeBuilder& b) {
   const ImageAxes at = image_axes(b.input_layout(0));
   const Expr ratio = b.arg("ratio", DType::kF32), least = b.arg("min_canvas_size", DType::kF32);
-  b.check((ratio >= f32(1)) & (ratio <= f32(kMostCanvas)), "ratio is {}", {ratio}, kCanvasHelp, "ratio");
+  b.check((ratio >= f32(1)) & (ratio <= f32(kMostCanvas)), "ratio is {}", {ratio}, kPasteRatioHelp, "ratio");
   b.check((least >= f32(0)) & (least <= f32(kMostCanvas)), "min_canvas_size is {}", {least}, kCanvasHelp,
           "min_canvas_size");
   return {.rows = canvas_side(b, ratio, "paste_y", least, at.h),

@@ -82,7 +82,7 @@ Status roi_reach(runtime::NativeContext& context) {
               "boxes are left, top, right, bottom; spatial_scale makes pixels of them");
       const float low = std::min(side.start, side.start + side.length);
       const float high = std::max(side.start, side.start + side.length);
-      // Places are rounded some times on their way: by less than this.
+      // RoiPlaces are rounded some times on their way: by less than this.
       const float margin = 1 + std::max(std::abs(low), std::abs(high)) * 0x1p-20F;
       const auto first = static_cast<int64_t>(std::floor(low - margin));
       const auto end = static_cast<int64_t>(std::ceil(high + margin)) + 2;
@@ -112,7 +112,7 @@ struct ImageAxis {
 
 /// The samples of a box along one axis: those of bin k are [ends[k - 1], ends[k]). Those that count nothing,
 /// outside of the image, are left out.
-struct Places {
+struct RoiPlaces {
   std::vector<Place> places;
   std::vector<size_t> ends;
 
@@ -209,7 +209,7 @@ class RoiCall {
   template <typename In, typename Out>
   Status run() {
     const auto scale = static_cast<float>(cell_to_double(DType::kF32, context_.scalars[0]));
-    Places rows, columns;
+    RoiPlaces rows, columns;
     for (int64_t box = 0; box < context_.inputs[1].extents[0]; ++box) {
       if (context_.cancelled()) return {};
       const Side down = side_of(context_.inputs[1], box, 0, scale, state_);
@@ -246,7 +246,7 @@ class RoiCall {
   }
 
   template <typename In, typename Out>
-  void pool(const In* image, Out* out, const Places& rows, const Places& columns, float count) const {
+  void pool(const In* image, Out* out, const RoiPlaces& rows, const RoiPlaces& columns, float count) const {
     for (size_t y = 0; y < rows.ends.size(); ++y)
       for (size_t x = 0; x < columns.ends.size(); ++x) {
         const auto some = [&]<int kChannels>(int64_t channel) {

@@ -2,6 +2,7 @@
 //
 // Comes in: a mask. Goes out: the pixel's index along each axis. The search is
 // stdlib_ops/native/mask_pixel.h.
+#include "stdlib_ops/common/prelude.h"
 #include "stdlib_ops/native/mask_pixel.h"
 #include "stdlib_ops/operators.h"
 

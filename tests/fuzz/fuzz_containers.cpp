@@ -46,7 +46,8 @@ Status read_tfrecord(const ByteSource& file) {
     std::vector<uint8_t> bytes(static_cast<size_t>(place.size));
     GALATEA_TRY(file.read(place.offset, bytes));
     Outputs outputs{.most = 8 * bytes.size()};
-    GALATEA_TRY(deliver_example(std::span(bytes).subspan(12, bytes.size() - 16), kName, kFeatures, outputs.allocate));
+    GALATEA_TRY(
+        deliver_example(std::span(bytes).subspan(12, bytes.size() - 16), kName, kFeatures, outputs.allocate));
   }
   return {};
 }

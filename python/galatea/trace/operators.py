@@ -8,7 +8,7 @@ from typing import Any
 from galatea.trace import place as places
 from galatea.trace import recorder as recorders
 from galatea.trace.documentation import KINDS as _KINDS
-from galatea.trace.documentation import SEVERAL_OUTPUTS, documentation
+from galatea.trace.documentation import SEVERAL_OUTPUTS, documentation, is_given
 from galatea.trace.errors import TraceError
 from galatea.trace.expression import Call, Method
 from galatea.trace.node import Node
@@ -51,16 +51,6 @@ def members(prefix: str) -> list[str]:
     return sorted(found)
 
 
-# Arguments that add outputs to a call.
-_MORE_OUTPUTS = {
-    "save_attrs": 1,
-    "polygon_masks": 2,
-    "masks": 2,
-    "pixelwise_masks": 1,
-    "image_ids": 1,
-}
-
-
 def num_outputs(operator: dict, num_inputs: int, keywords: dict[str, Any]) -> int | None:
     """How many results a call gives as a tuple; None: one, by itself."""
     if operator["name"] == "element_extract" and isinstance(keywords["element_map"], (list, tuple)):
@@ -69,7 +59,7 @@ def num_outputs(operator: dict, num_inputs: int, keywords: dict[str, Any]) -> in
     if needs := SEVERAL_OUTPUTS.get(operator["name"]):
         given = {port["name"] for port in operator["input_ports"][:num_inputs]}
         given |= {name for name, value in keywords.items() if value is True}
-        count = sum(not need or need in given for need in needs)
+        count = sum(is_given(need, given, keywords) for need in needs)
         return None if count == 1 else count
     wanted = keywords.get("num_outputs")
     if wanted is not None and "num_outputs" in operator["args"]:
@@ -78,9 +68,8 @@ def num_outputs(operator: dict, num_inputs: int, keywords: dict[str, Any]) -> in
     if isinstance(entries, (list, tuple, dict)):
         return None if len(entries) == 1 and not operator["gives_dictionary"] else len(entries)
     count = max(1, len(operator.get("output_ports") or ()))
-    for flag, more in _MORE_OUTPUTS.items():
-        if keywords.get(flag) and flag in operator["args"]:
-            count += more
+    if keywords.get("save_attrs") and "save_attrs" in operator["args"]:
+        count += 1
     return None if count == 1 else count
 
 
