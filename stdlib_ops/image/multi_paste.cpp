@@ -118,7 +118,9 @@ class Paster {
     }
     if (!b.given("output_size")) return;
     // A shape with its channels is taken as well, as in DALI: they are the input's.
-    const int numbers = std::max(2, b.arg_length("output_size"));
+    const ir::Arg& given = *b.node().find_arg("output_size");
+    const bool known = !given.is_value() || b.type_of(given.as_value()).static_volume() >= 0;
+    const int numbers = known ? b.arg_length("output_size") : 2;
     const std::vector<Expr> size = list_arg(b, "output_size", numbers, DType::kI64);
     for (size_t d = 0; d < 2; ++d) {
       b.check(size[d] >= i64(0), "output_size has {}", {size[d]}, "give a number of pixels, 0 or more",

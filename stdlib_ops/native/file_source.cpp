@@ -17,7 +17,7 @@
 #include "base/fault.h"
 #include "base/json.h"
 #include "runtime/messages.h"
-#include "stdlib_ops/native/containers/bytes.h"
+#include "stdlib_ops/native/bytes.h"
 
 namespace galatea::native {
 namespace {

@@ -1,7 +1,7 @@
 // readers.coco: images with objects in them.
 //
 // Comes in: an annotation file of COCO, the folder of its images. Goes out: encoded images, boxes, labels, and
-// outlines, masks and ids where they are asked for (native/containers/coco.h reads them).
+// outlines, masks and ids where they are asked for (native/coco.h reads them).
 #include "compiler/op/source.h"
 #include "stdlib_ops/common/prelude.h"
 #include "stdlib_ops/operators.h"

@@ -1,10 +1,10 @@
 // readers.mxnet: records of MXNet with images and labels.
 //
 // Comes in: RecordIO files, an index. Goes out: an encoded image and its labels
-// (native/containers/record_io.h reads them).
+// (native/record_io.h reads them).
 #include "compiler/op/source.h"
 #include "stdlib_ops/common/prelude.h"
-#include "stdlib_ops/native/containers/record_io.h"
+#include "stdlib_ops/native/record_io.h"
 #include "stdlib_ops/operators.h"
 
 namespace galatea::ops {

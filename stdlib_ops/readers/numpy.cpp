@@ -1,10 +1,10 @@
 // readers.numpy: arrays of NumPy, whole or in part.
 //
 // Comes in: .npy files, bounds. Goes out: arrays of one element type and rank, that of the first file
-// (native/containers/npy.h reads them).
+// (native/npy.h reads them).
 #include "compiler/op/source.h"
 #include "stdlib_ops/common/prelude.h"
-#include "stdlib_ops/native/containers/npy.h"
+#include "stdlib_ops/native/npy.h"
 #include "stdlib_ops/operators.h"
 
 namespace galatea::ops {

@@ -1,7 +1,7 @@
 // readers.tfrecord: records of TensorFlow, by the names of their features.
 //
-// Comes in: files, features. Goes out: a dictionary (native/containers/tfrecord.h reads them).
-#include "stdlib_ops/native/containers/tfrecord.h"
+// Comes in: files, features. Goes out: a dictionary (native/tfrecord.h reads them).
+#include "stdlib_ops/native/tfrecord.h"
 #include "compiler/op/source.h"
 #include "stdlib_ops/common/prelude.h"
 #include "stdlib_ops/operators.h"

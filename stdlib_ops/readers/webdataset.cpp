@@ -1,7 +1,7 @@
 // readers.webdataset: tar archives whose neighbours of one name are a sample.
 //
 // Comes in: archives, the extensions that are wanted. Goes out: the bytes of each component, or the numbers
-// that they are (native/containers/webdataset.h reads them).
+// that they are (native/webdataset.h reads them).
 #include "compiler/op/source.h"
 #include "stdlib_ops/common/prelude.h"
 #include "stdlib_ops/operators.h"

@@ -4,12 +4,12 @@
 #include <cstdlib>
 #include <vector>
 
-#include "stdlib_ops/native/containers/coco.h"
-#include "stdlib_ops/native/containers/npy.h"
-#include "stdlib_ops/native/containers/record_io.h"
-#include "stdlib_ops/native/containers/record_source.h"
-#include "stdlib_ops/native/containers/tfrecord.h"
-#include "stdlib_ops/native/containers/webdataset.h"
+#include "stdlib_ops/native/coco.h"
+#include "stdlib_ops/native/npy.h"
+#include "stdlib_ops/native/record_io.h"
+#include "stdlib_ops/native/record_source.h"
+#include "stdlib_ops/native/tfrecord.h"
+#include "stdlib_ops/native/webdataset.h"
 
 namespace galatea::native {
 namespace {

@@ -173,9 +173,10 @@ TEST(TogetherBoxes, VisibleParts) {
 
 TEST(TogetherBoxes, MapsMultiply) {
   const Numbers scale = {2, 0, 0, 0, 3, 0, 0, 0, 1}, shift = {1, 0, 5, 0, 1, 7, 0, 0, 1};
-  expect_near(OpRun("together.compose").fixed(map_of(scale)).fixed(map_of(shift)).result(),
+  const Tensor picture = random_tensor(DType::kU8, {2, 3, 3}, "HWC", 1);
+  expect_near(OpRun("together.compose").fixed(map_of(scale)).fixed(map_of(shift)).input(picture).result(),
               {2, 0, 10, 0, 3, 21, 0, 0, 1}, 0);
-  expect_near(OpRun("together.compose").fixed(map_of(shift)).fixed(map_of(scale)).result(),
+  expect_near(OpRun("together.compose").fixed(map_of(shift)).fixed(map_of(scale)).input(picture).result(),
               {2, 0, 5, 0, 3, 7, 0, 0, 1}, 0);
 }
 

@@ -67,6 +67,14 @@ const std::map<std::string, std::string> kDifferent = {
     {"erase.axes: default", "all but C: what DALI does, whatever its schema says"},
     {"erase.axis_names: default", "all but C: what DALI does, whatever its schema says"},
     {"readers.file.file_filters: default", "the endings that the decoders of galatea read"},
+    {"readers.mxnet.index_path: required", "without an index the files are looked through"},
+    {"readers.numpy.rel_roi_end: per sample",
+     "a reader has no sample before it reads: fn.slice cuts per sample"},
+    {"readers.numpy.rel_roi_shape: per sample", "as rel_roi_end"},
+    {"readers.numpy.rel_roi_start: per sample", "as rel_roi_end"},
+    {"readers.numpy.roi_end: per sample", "as rel_roi_end"},
+    {"readers.numpy.roi_shape: per sample", "as rel_roi_end"},
+    {"readers.numpy.roi_start: per sample", "as rel_roi_end"},
     {"squeeze.axes: per sample", "DALI refuses it when it runs; the axes decide how many are left"},
 };
 

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "base/fault.h"
-#include "stdlib_ops/native/containers/coco.h"
+#include "stdlib_ops/native/coco.h"
 
 namespace galatea::testing {
 namespace {

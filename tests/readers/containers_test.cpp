@@ -11,11 +11,11 @@
 
 #include "base/fault.h"
 #include "base/json.h"
-#include "stdlib_ops/native/containers/npy.h"
-#include "stdlib_ops/native/containers/record_io.h"
-#include "stdlib_ops/native/containers/tar.h"
-#include "stdlib_ops/native/containers/tfrecord.h"
-#include "stdlib_ops/native/containers/webdataset.h"
+#include "stdlib_ops/native/npy.h"
+#include "stdlib_ops/native/record_io.h"
+#include "stdlib_ops/native/tar.h"
+#include "stdlib_ops/native/tfrecord.h"
+#include "stdlib_ops/native/webdataset.h"
 #include "tests/readers/run_text.h"
 
 namespace galatea::testing {

@@ -157,11 +157,17 @@ def call(path: str, inputs: tuple, keywords: dict[str, Any], shown: str = "") ->
         pipe = Pipeline.current()
         if pipe is not None:
             pipe._add_reader(operator, arguments)
-        nodes = list(made) if isinstance(made, (list, tuple)) else [made]
-        _Again(nodes, lambda: call(path, inputs, keywords, shown))
+        _Again(_nodes_of(made), lambda: _nodes_of(call(path, inputs, keywords, shown)))
     if sets and len(sets[0]) == 1 and isinstance(made, list):
         return made[0]
     return list(made) if isinstance(made, tuple) else made
+
+
+def _nodes_of(made: Any) -> list[Any]:
+    """What a call gave, in order."""
+    if isinstance(made, dict):
+        return list(made.values())
+    return list(made) if isinstance(made, (list, tuple)) else [made]
 
 
 def _of_today(path: str, shown: str, keywords: dict[str, Any]) -> dict[str, Any]:

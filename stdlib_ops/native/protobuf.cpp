@@ -1,4 +1,4 @@
-#include "stdlib_ops/native/containers/protobuf.h"
+#include "stdlib_ops/native/protobuf.h"
 
 #include <cstring>
 

@@ -14,7 +14,7 @@
 #include "base/dtype.h"
 #include "base/port.h"
 #include "runtime/native.h"
-#include "stdlib_ops/native/containers/record_source.h"
+#include "stdlib_ops/native/record_source.h"
 
 namespace galatea::native {
 

@@ -1,4 +1,4 @@
-#include "stdlib_ops/native/containers/npy.h"
+#include "stdlib_ops/native/npy.h"
 
 #include <algorithm>
 #include <charconv>
@@ -12,8 +12,8 @@
 #include "base/scalar_op.h"
 #include "runtime/kernel_abi.h"
 #include "runtime/memory_gate.h"
-#include "stdlib_ops/native/containers/record_source.h"
 #include "stdlib_ops/native/file_source.h"
+#include "stdlib_ops/native/record_source.h"
 
 namespace galatea::native {
 namespace {

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "base/result.h"
-#include "stdlib_ops/native/containers/bytes.h"
+#include "stdlib_ops/native/bytes.h"
 
 namespace galatea::native {
 

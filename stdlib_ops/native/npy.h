@@ -13,7 +13,7 @@
 #include "base/json.h"
 #include "base/result.h"
 #include "runtime/native.h"
-#include "stdlib_ops/native/containers/bytes.h"
+#include "stdlib_ops/native/bytes.h"
 
 namespace galatea::native {
 

@@ -1,4 +1,4 @@
-#include "stdlib_ops/native/containers/tfrecord.h"
+#include "stdlib_ops/native/tfrecord.h"
 
 #include <array>
 #include <bit>
@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "runtime/memory_gate.h"
-#include "stdlib_ops/native/containers/protobuf.h"
+#include "stdlib_ops/native/protobuf.h"
 
 namespace galatea::native {
 namespace {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "runtime/native.h"
-#include "stdlib_ops/native/containers/bytes.h"
+#include "stdlib_ops/native/bytes.h"
 
 namespace galatea::native {
 

@@ -1,4 +1,4 @@
-#include "stdlib_ops/native/containers/tar.h"
+#include "stdlib_ops/native/tar.h"
 
 #include <algorithm>
 #include <charconv>

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "runtime/native.h"
-#include "stdlib_ops/native/containers/record_source.h"
+#include "stdlib_ops/native/record_source.h"
 
 namespace galatea::native {
 

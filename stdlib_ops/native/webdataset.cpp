@@ -1,4 +1,4 @@
-#include "stdlib_ops/native/containers/webdataset.h"
+#include "stdlib_ops/native/webdataset.h"
 
 #include <algorithm>
 #include <cctype>
@@ -9,8 +9,8 @@
 #include "base/dtype.h"
 #include "base/json.h"
 #include "runtime/memory_gate.h"
-#include "stdlib_ops/native/containers/record_source.h"
-#include "stdlib_ops/native/containers/tar.h"
+#include "stdlib_ops/native/record_source.h"
+#include "stdlib_ops/native/tar.h"
 
 namespace galatea::native {
 namespace {

@@ -1,4 +1,4 @@
-#include "stdlib_ops/native/containers/coco.h"
+#include "stdlib_ops/native/coco.h"
 
 #include <algorithm>
 #include <cmath>
@@ -11,8 +11,8 @@
 
 #include "base/json.h"
 #include "runtime/memory_gate.h"
-#include "stdlib_ops/native/containers/bytes.h"
-#include "stdlib_ops/native/containers/record_source.h"
+#include "stdlib_ops/native/bytes.h"
+#include "stdlib_ops/native/record_source.h"
 
 namespace galatea::native {
 namespace {

@@ -1,4 +1,4 @@
-#include "stdlib_ops/native/containers/record_io.h"
+#include "stdlib_ops/native/record_io.h"
 
 #include <algorithm>
 #include <cstring>

@@ -1,4 +1,4 @@
-#include "stdlib_ops/native/containers/record_source.h"
+#include "stdlib_ops/native/record_source.h"
 
 #include <algorithm>
 #include <charconv>

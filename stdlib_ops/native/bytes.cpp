@@ -1,4 +1,4 @@
-#include "stdlib_ops/native/containers/bytes.h"
+#include "stdlib_ops/native/bytes.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
