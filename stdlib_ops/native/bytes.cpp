@@ -128,7 +128,7 @@ class Memory final : public ByteSource {
     if (offset < 0 || static_cast<int64_t>(to.size()) > there)
       return damaged(name(), offset,
                      fmt::format("{} bytes are missing", static_cast<int64_t>(to.size()) - there));
-    std::memcpy(to.data(), bytes_.data() + offset, to.size());
+    if (!to.empty()) std::memcpy(to.data(), bytes_.data() + offset, to.size());
     return {};
   }
 

@@ -8,24 +8,10 @@
 #include <gtest/gtest.h>
 
 #include "base/scalar_op.h"
+#include "tests/native/plain_call.h"
 
 namespace galatea::native {
 namespace {
-
-class PixelCall final : public runtime::NativeContext {
- public:
-  Status allocate_output(DType, const std::vector<int64_t>&) override {
-    return make_error(ErrorKind::kInternal, "G0000", "not expected");
-  }
-  Result<uint8_t*> scratch(int64_t) override {
-    return make_error(ErrorKind::kInternal, "G0000", "not expected");
-  }
-  std::shared_ptr<void> thread_object(const void*,
-                                      const std::function<std::shared_ptr<void>()>& make) override {
-    return make();
-  }
-  bool cancelled() const override { return false; }
-};
 
 /// A mask of 2 rows and 3 columns, stored column by column.
 template <typename T>
@@ -61,7 +47,7 @@ std::array<int, 6> taken(const runtime::Tensor& mask, bool foreground, bool by_v
                             by_value ? cell_from_int(DType::kI64, static_cast<int64_t>(limit))
                                      : cell_from_double(DType::kF32, limit)};
     Cell results[2];
-    PixelCall call;
+    testing::PlainCall call;
     call.inputs = {&mask, 1};
     call.scalars = scalars;
     call.scalar_results = results;
@@ -120,7 +106,7 @@ TEST(MaskPixel, RefusesAMaskWithoutPixels) {
   const std::array<int64_t, 2> extents = {0, 3};
   empty.set_dense(DType::kU8, extents);
   const Cell scalars[4] = {};
-  PixelCall call;
+  testing::PlainCall call;
   call.inputs = {&empty, 1};
   call.scalars = scalars;
   call.state = state.get();

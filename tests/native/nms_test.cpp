@@ -1,6 +1,7 @@
 // Suppression of overlaps, against the definition taken literally: the best box that is left is kept, and what
 // overlaps it goes, until none is left.
 #include "stdlib_ops/native/nms.h"
+#include "tests/native/plain_call.h"
 
 #include <array>
 #include <cmath>
@@ -79,7 +80,7 @@ TEST(Nms, EndsWhenItIsCancelled) {
   EXPECT_FALSE(suppress_overlaps(boxes, scores, {}, {.score_threshold = -1}, [] { return true; }));
 }
 
-class NmsCall final : public runtime::NativeContext {
+class NmsCall final : public testing::PlainCall {
  public:
   Status allocate_output(DType dtype, const std::vector<int64_t>& extents) override {
     made.set_dense(dtype, extents);
@@ -88,14 +89,6 @@ class NmsCall final : public runtime::NativeContext {
     output = &made;
     return {};
   }
-  Result<uint8_t*> scratch(int64_t) override {
-    return make_error(ErrorKind::kInternal, "G0000", "not expected");
-  }
-  std::shared_ptr<void> thread_object(const void*,
-                                      const std::function<std::shared_ptr<void>()>& make) override {
-    return make();
-  }
-  bool cancelled() const override { return false; }
 
   runtime::Tensor made;
   std::vector<int64_t> memory;

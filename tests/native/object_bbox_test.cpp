@@ -12,6 +12,7 @@
 
 #include "base/scalar_op.h"
 #include "stdlib_ops/native/mask_objects.h"
+#include "tests/native/plain_call.h"
 
 namespace galatea::native {
 namespace {
@@ -133,21 +134,6 @@ TEST(MaskObjects, StopsWhereItIsCancelled) {
   EXPECT_FALSE(MaskObjects::find(mask.tensor, [](int32_t) { return true; }, [] { return true; }));
 }
 
-class ObjectCall final : public runtime::NativeContext {
- public:
-  Status allocate_output(DType, const std::vector<int64_t>&) override {
-    return make_error(ErrorKind::kInternal, "G0000", "not expected");
-  }
-  Result<uint8_t*> scratch(int64_t) override {
-    return make_error(ErrorKind::kInternal, "G0000", "not expected");
-  }
-  std::shared_ptr<void> thread_object(const void*,
-                                      const std::function<std::shared_ptr<void>()>& make) override {
-    return make();
-  }
-  bool cancelled() const override { return false; }
-};
-
 struct Answer {
   Corners box;
   int64_t label = 0;
@@ -166,7 +152,7 @@ Answer answer(const std::vector<runtime::Tensor>& inputs, const ObjectBboxOption
   scalars.push_back(cell_from_int(DType::kI64, background));
   scalars.resize(scalars.size() + ndim, cell_from_int(DType::kI64, least));
   std::vector<Cell> results(2 * ndim + 1);
-  ObjectCall call;
+  testing::PlainCall call;
   call.inputs = inputs;
   call.scalars = scalars;
   call.scalar_results = results;

@@ -1,6 +1,7 @@
 // RoIAlign of boxes that each have their own number of samples: bins of linear images, of which the mean of samples
 // at regular places is the middle; what boxes reach, by their corners.
 #include "stdlib_ops/native/roi_align.h"
+#include "tests/native/plain_call.h"
 
 #include <array>
 #include <cmath>
@@ -15,22 +16,6 @@ namespace {
 constexpr int64_t kHeight = 40, kWidth = 50;
 
 double linear(double x, double y, double channel) { return (3 * x - 2 * y + 90) * (1 + channel); }
-
-class RoiContext final : public runtime::NativeContext {
- public:
-  Status allocate_output(DType, const std::vector<int64_t>&) override { return not_expected(); }
-  Result<uint8_t*> scratch(int64_t) override { return not_expected(); }
-  std::shared_ptr<void> thread_object(const void*,
-                                      const std::function<std::shared_ptr<void>()>& make) override {
-    return make();
-  }
-  bool cancelled() const override { return false; }
-
- private:
-  static std::unexpected<Error> not_expected() {
-    return make_error(ErrorKind::kInternal, "G0000", "not expected");
-  }
-};
 
 /// Rows of `rest` elements with one element of another value behind each.
 template <typename T>
@@ -119,7 +104,7 @@ void expect_middles(const Case& c, DType in, DType out) {
       cell_from_double(DType::kF32, 1), cell_from_int(DType::kI64, c.first_row),
       cell_from_int(DType::kI64, c.first_column), cell_from_int(DType::kI64, kHeight),
       cell_from_int(DType::kI64, kWidth)};
-  RoiContext context;
+  testing::PlainCall context;
   context.inputs = inputs;
   context.scalars = scalars;
   context.output = &output;
@@ -170,7 +155,7 @@ Reached reach(const std::vector<float>& corners, const std::string& config, doub
   const std::array<runtime::Tensor, 1> inputs = {boxes.tensor};
   const std::array<Cell, 1> scalars = {cell_from_double(DType::kF32, scale)};
   std::array<Cell, 4> results{};
-  RoiContext context;
+  testing::PlainCall context;
   context.inputs = inputs;
   context.scalars = scalars;
   context.scalar_results = results;

@@ -1,5 +1,6 @@
 // Polygons and vertices of some masks, against rows that are picked by hand.
 #include "stdlib_ops/native/select_masks.h"
+#include "tests/native/plain_call.h"
 
 #include <cstring>
 
@@ -28,21 +29,6 @@ struct Rows {
   runtime::Tensor tensor;
 };
 
-class MasksCall final : public runtime::NativeContext {
- public:
-  Status allocate_output(DType, const std::vector<int64_t>&) override {
-    return make_error(ErrorKind::kInternal, "G0000", "not expected");
-  }
-  Result<uint8_t*> scratch(int64_t) override {
-    return make_error(ErrorKind::kInternal, "G0000", "not expected");
-  }
-  std::shared_ptr<void> thread_object(const void*,
-                                      const std::function<std::shared_ptr<void>()>& make) override {
-    return make();
-  }
-  bool cancelled() const override { return false; }
-};
-
 struct Selected {
   std::string error;
   std::vector<int32_t> polygons, vertices;
@@ -59,7 +45,7 @@ Selected select(const std::vector<int32_t>& ids, const std::vector<int32_t>& pol
   const std::vector<runtime::NativeFunction> functions = select_masks_functions();
   const auto state = functions[0].prepare(reindex ? "{\"reindex\": true}" : "{}").value();
   Cell counts[2];
-  MasksCall call;
+  testing::PlainCall call;
   call.inputs = inputs;
   call.state = state.get();
   call.scalar_results = counts;

@@ -6,6 +6,7 @@
 
 #include "tests/ops/op_tester.h"
 #include "tests/support/cases.h"
+#include "tests/support/statistics.h"
 
 namespace galatea::ops_test {
 namespace {
@@ -85,18 +86,6 @@ OpRun generator(const Numbers& shape, uint64_t sample, DType dtype = DType::kI64
   return run;
 }
 
-/// The largest distance of an empirical distribution from the uniform one on [lo, hi].
-double distance_from_uniform(Numbers values, double lo, double hi) {
-  std::sort(values.begin(), values.end());
-  const auto n = static_cast<double>(values.size());
-  double distance = 0;
-  for (size_t k = 0; k < values.size(); ++k) {
-    const double p = (values[k] - lo) / (hi - lo), rank = static_cast<double>(k);
-    distance = std::max({distance, p - rank / n, (rank + 1) / n - p});
-  }
-  return distance;
-}
-
 TEST(RandomCropGenerator, AreaAndLogarithmOfTheRatioAreUniform) {
   // Ranges within which every window fits: nothing is drawn again, so that the first draw's distribution
   // shows. Kolmogorov-Smirnov at a level of 0.001, beside the rounding of the window's sides.
@@ -108,9 +97,8 @@ TEST(RandomCropGenerator, AreaAndLogarithmOfTheRatioAreUniform) {
     areas.push_back(w.h * w.w / (kSide * kSide));
     ratios.push_back(std::log(w.w / w.h));
   }
-  const double limit = 1.95 / std::sqrt(static_cast<double>(kDraws));
-  EXPECT_LT(distance_from_uniform(areas, 0.1, 0.4), limit);
-  EXPECT_LT(distance_from_uniform(ratios, std::log(0.75), std::log(1.333333)), limit);
+  EXPECT_LT(testing::distance_from_uniform(areas, 0.1, 0.4), 1.95);
+  EXPECT_LT(testing::distance_from_uniform(ratios, std::log(0.75), std::log(1.333333)), 1.95);
 }
 
 TEST(RandomCropGenerator, PlacesAreUniform) {

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "tests/ops/op_tester.h"
+#include "tests/support/statistics.h"
 
 namespace galatea::ops_test {
 namespace {
@@ -20,15 +21,6 @@ Tensor places(int64_t h, int64_t w) {
       numbers.push_back(static_cast<double>(y) + 0.5);
     }
   return tensor(DType::kF32, {h, w, 2}, numbers, "HWC");
-}
-
-/// The statistic of counts that should be equal.
-double chi_square(const std::vector<int>& counts) {
-  double total = 0, sum = 0;
-  for (const int count : counts) total += count;
-  const double wanted = total / static_cast<double>(counts.size());
-  for (const int count : counts) sum += (count - wanted) * (count - wanted) / wanted;
-  return sum;
 }
 
 /// m of the projective map with m[8] = 1 that takes four places to four others, by elimination.
@@ -86,7 +78,7 @@ TEST(RandomPerspective, CornersAreUniform) {
       ++counts[2 * k + 1][static_cast<size_t>(std::lround(dy))];
     }
   }
-  for (size_t n = 0; n < 8; ++n) EXPECT_LT(chi_square(counts[n]), n % 2 == 0 ? 18.47 : 16.27) << n;
+  for (size_t n = 0; n < 8; ++n) EXPECT_LT(testing::chi_square(counts[n]), n % 2 == 0 ? 18.47 : 16.27) << n;
 }
 
 TEST(RandomPerspective, HowOften) {
@@ -261,8 +253,8 @@ TEST(Cutout, MiddlesAreUniform) {
       ++counts[k][static_cast<size_t>(middle)];
     }
   }
-  EXPECT_LT(chi_square(counts[0]), 27.88);
-  EXPECT_LT(chi_square(counts[1]), 31.26);
+  EXPECT_LT(testing::chi_square(counts[0]), 27.88);
+  EXPECT_LT(testing::chi_square(counts[1]), 31.26);
 }
 
 TEST(Cutout, SizesHolesFills) {
