@@ -36,7 +36,7 @@ Result<std::vector<RecordPlace>> parse_number_pairs(std::string_view text, const
     const auto first = take_number(line), second = first ? take_number(line) : std::nullopt;
     if (!second || line.find_first_not_of(kBlanks) != std::string_view::npos)
       return unusable(fmt::format("{}:{}: expected two whole numbers", name, number),
-                      "make the index again: `galatea data index` writes one");
+                      "make the index again from its file, or leave it out");
     places.push_back({*first, *second});
   }
   return places;

@@ -61,7 +61,7 @@ Operator make_readers_webdataset() {
       {.name = "paths", .kind = ArgKind::kStringList, .required = true, .documentation = "The archives."},
       {.name = "index_paths",
        .kind = ArgKind::kStringList,
-       .documentation = "An index for each archive, as wds2idx and `galatea data index` write them. Without "
+       .documentation = "An index for each archive, as wds2idx writes it. Without "
                         "them the archives are looked through when the pipeline starts."},
       {.name = "ext",
        .kind = ArgKind::kStringList,
