@@ -72,7 +72,7 @@ bool is_unary(const Entry& e) {
 std::string not_integral(const TypeContext& ctx, const Entry& e) {
   std::string given = describe(ctx.input(0));
   for (int k = 1; k < ctx.num_inputs(); ++k) given += " and " + describe(ctx.input(k));
-  return fmt::format("inputs to bitwise operator `{}` must be of integral type: {}", e.symbol, given);
+  return fmt::format("operator '{}' is not defined for {}", e.symbol, given);
 }
 
 Types unary_types(const TypeContext& ctx, const Entry& e) {

@@ -49,9 +49,7 @@ Expr compare(ScalarOp op, const Expr& a, const Expr& b) {
 }
 
 std::string bools_alone(std::string_view operation, int num_inputs) {
-  return fmt::format(
-      "{} to arithmetic operator `{}` cannot be {}; consider using bitwise operators, or a cast",
-      num_inputs > 1 ? "inputs" : "input", operation, num_inputs > 1 ? "booleans" : "a boolean");
+  return fmt::format("'{}' is not defined for {}", operation, num_inputs > 1 ? "bools alone" : "a bool");
 }
 
 Expr remainder(DType type, const Expr& a, const Expr& b) {

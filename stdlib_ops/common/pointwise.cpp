@@ -183,11 +183,8 @@ Result<ir::Type> broadcast_type(const TypeContext& ctx, DType dtype) {
     const Layout& shorter = out.layout.size() >= in.layout.size() ? in.layout : out.layout;
     if (!shorter.empty() && !layout.str().ends_with(shorter.str()))
       return ctx.error(
-          fmt::format(
-              "operands of layouts {} and {} do not match: they must be equal or one must be a suffix "
-              "of the other",
-              out.layout.str(), in.layout.str()),
-          "use fn.transpose, or fn.reshape(x, layout=…)");
+          fmt::format("operands of layouts {} and {} do not match", out.layout.str(), in.layout.str()),
+          "one layout must end in the other; use fn.transpose, or fn.reshape(x, layout=…)");
     const int ndim = wide.ndim;
     out.device = out.device == ir::Device::kGpu ? out.device : in.device;
     out.ndim = ndim;

@@ -113,7 +113,7 @@ Result<std::vector<int>> resolve_axes(const TypeContext& ctx, const ir::Type& ty
     for (int64_t a : ctx.integers("axes")) {
       if (a < -type.ndim || a >= type.ndim)
         return ctx.error(
-            fmt::format("axes: axis index out of range: {} for an input of {} dimensions", a, type.ndim), {},
+            fmt::format("axes: {} is out of range for an input of {} dimensions", a, type.ndim), {},
             "axes");
       axes.push_back(static_cast<int>(a < 0 ? a + type.ndim : a));
     }
@@ -153,8 +153,7 @@ std::vector<Expr> axes_of_sample(RecipeBuilder& b, int ndim) {
   std::vector<Expr> axes = b.arg_list("axes", b.arg_length("axes"), DType::kI64);
   for (size_t n = 0; n < axes.size(); ++n) {
     b.check((axes[n] >= i64(-ndim)) & (axes[n] < i64(ndim)),
-            fmt::format("axis {{}} out of range. Expected range is [{}, {}] for a {}D input", -ndim, ndim - 1,
-                        ndim),
+            fmt::format("axes names axis {{}}, which is out of range: the input has {} axes", ndim),
             {axes[n]}, "negative axes count from the end", "axes");
     axes[n] = select(axes[n] < i64(0), axes[n] + i64(ndim), axes[n]);
     for (size_t before = 0; before < n; ++before)

@@ -123,9 +123,7 @@ Status check_slice(const TypeContext& ctx, int num_axes, int first_positional) {
   int ends = 0;
   for (const char* name : {"end", "rel_end", "shape", "rel_shape"})
     if (ctx.given(name) && ++ends > 1)
-      return ctx.error(fmt::format("{}: \"end\", \"rel_end\", \"shape\", and \"rel_shape\" arguments are "
-                                   "mutually exclusive",
-                                   ctx.op().name),
+      return ctx.error(fmt::format("{}: end, rel_end, shape and rel_shape exclude each other", ctx.op().name),
                        "keep one of them", name);
   for (const char* name : {"start", "end", "shape", "rel_start", "rel_end", "rel_shape"}) {
     if (!ctx.given(name)) continue;

@@ -246,9 +246,7 @@ AxisRange apply_bounds(RecipeBuilder& b, const AxisRange& range, const Expr& inp
   // A window of the whole input fits whatever the extent is.
   if (kernel::is_const_int(range.start, 0) && same(range.extent, input_extent)) return range;
   b.check((range.start >= i64(0)) & (end <= input_extent),
-          fmt::format("the slice can't be placed out of bounds with current policy. Got: {{}} to {{}} along "
-                      "{}, where the input's extent is {{}}",
-                      axis),
+          fmt::format("the window from {{}} to {{}} along {} reaches outside the input's extent {{}}", axis),
           {range.start, end, input_extent},
           "make the window smaller, or choose out_of_bounds_policy=\"pad\" or \"trim_to_shape\"");
   return range;

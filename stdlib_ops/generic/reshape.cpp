@@ -303,7 +303,7 @@ void define_reshape(RecipeBuilder& b) {
   }
   b.check(wild <= i64(1), "{} extents of the shape are negative; only one can be worked out", {wild});
   b.check(equal(wild, i64(0)) | (product > i64(0)),
-          "cannot infer an extent of the shape when the volume of the others is 0");
+          "an extent of -1 stands beside one of 0: it could be anything");
   std::vector<Expr> extents;
   Expr result = i64(1);
   for (size_t d = 0; d < requested.size(); ++d) {
@@ -315,7 +315,7 @@ void define_reshape(RecipeBuilder& b) {
   }
   if (narrow == wide)
     b.check(equal(result, volume),
-            "requested a shape with {} elements but the original shape has {} elements", {result, volume},
+            "the new shape has {} elements, the input {}", {result, volume},
             "the number of elements must stay the same");
   else
     b.check(equal(result * i64(wide), elements * i64(narrow)), "the new shape has {} bytes, the input {}",

@@ -108,7 +108,7 @@ Types squeeze_types(const TypeContext& ctx) {
     for (const char letter : ctx.text("axis_names"))
       if (!in.layout.contains(letter))
         return ctx.error(
-            fmt::format("squeeze: axis '{}' is not present in the input layout: {}", letter, describe(in)),
+            fmt::format("squeeze: the input ({}) has no axis '{}'", describe(in), letter),
             "use letters of the input's layout, or axes=[…]", "axis_names");
   const std::vector<int64_t> axes = squeezed_axes(ctx, in.layout);
   GALATEA_TRY(check_axes(ctx, axes, in.ndim, "the input"));
@@ -123,10 +123,8 @@ Types squeeze_types(const TypeContext& ctx) {
   out.layout = Layout(letters);
   const int64_t before = in.static_volume(), after = out.static_volume();
   if (before >= 0 && before != after)
-    return ctx.error(fmt::format("squeeze: requested a shape with {} elements but the original shape has {} "
-                                 "elements. It is {}",
-                                 after, before, describe(in)),
-                     "axes of extent 1 can go", ctx.given("axes") ? "axes" : "axis_names");
+    return ctx.error(fmt::format("squeeze: of the {} elements of {} {} would be left", before, describe(in), after),
+                     "only axes of extent 1 can go", ctx.given("axes") ? "axes" : "axis_names");
   return std::vector{out};
 }
 
@@ -138,8 +136,7 @@ void define_squeeze(RecipeBuilder& b) {
   for (const int d : dims) after = after * b.extent(0, d);
   b.check(
       equal(before, after),
-      "requested a shape with {} elements but the original shape has {} elements. Axes of extent 1 can go",
-      {after, before}, "name axes of extent 1", b.given("axes") ? "axes" : "axis_names");
+      "of the {} elements of the input {} would be left", {before, after}, "only axes of extent 1 can go", b.given("axes") ? "axes" : "axis_names");
   output_axes(b, dims);
 }
 

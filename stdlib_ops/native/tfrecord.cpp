@@ -231,7 +231,7 @@ Result<std::vector<RecordPlace>> scan_tfrecord(const ByteSource& file) {
     std::memcpy(&checksum, head + sizeof length, sizeof checksum);
     if (masked_crc32c({head, sizeof length}) != checksum)
       return damaged(file.name(), at,
-                     "no record of a TFRecord file begins there: the checksum of its length is wrong");
+                     "no TFRecord begins there");
     if (length > static_cast<uint64_t>(file.size() - at - kHead - kTail))
       return damaged(file.name(), at,
                      fmt::format("a record of {} bytes begins there, but the file ends", length));

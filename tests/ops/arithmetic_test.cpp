@@ -129,12 +129,12 @@ TEST(Arithmetic, BoolsAreRefusedWhereDaliRefusesThem) {
                   .input(scalar(DType::kBool, 1))
                   .input(scalar(DType::kBool, 1))
                   .failure()
-                  .find("cannot be booleans"),
+                  .find("not defined for bools alone"),
               std::string::npos)
         << name;
   EXPECT_EQ(OpRun("arith.mul").input(scalar(DType::kBool, 1)).input(scalar(DType::kBool, 1)).result().dtype,
             DType::kBool);
-  EXPECT_NE(OpRun("arith.neg").input(scalar(DType::kBool, 1)).failure().find("cannot be a boolean"),
+  EXPECT_NE(OpRun("arith.neg").input(scalar(DType::kBool, 1)).failure().find("not defined for a bool"),
             std::string::npos);
   EXPECT_NE(OpRun("arith.not").input(scalar(DType::kI32, 1)).failure().find("not defined"),
             std::string::npos);
@@ -142,7 +142,7 @@ TEST(Arithmetic, BoolsAreRefusedWhereDaliRefusesThem) {
                 .input(scalar(DType::kF32, 1))
                 .input(scalar(DType::kI32, 1))
                 .failure()
-                .find("must be of integral type"),
+                .find("not defined"),
             std::string::npos);
   EXPECT_NE(OpRun("math.sqrt").input(scalar(DType::kBool, 1)).failure().find("bool"), std::string::npos);
   for (const char* name : {"math.min", "math.max", "math.pow", "math.fpow", "math.atan2"})
@@ -150,7 +150,7 @@ TEST(Arithmetic, BoolsAreRefusedWhereDaliRefusesThem) {
                   .input(scalar(DType::kBool, 1))
                   .input(scalar(DType::kBool, 1))
                   .failure()
-                  .find("cannot be booleans"),
+                  .find("not defined for bools alone"),
               std::string::npos)
         << name;
 }

@@ -175,7 +175,7 @@ TEST(Squeeze, RemovesAxes) {
   auto refused = [&](Extents axes) {
     return OpRun("squeeze").input(in).arg("axes", std::move(axes)).failure();
   };
-  EXPECT_TRUE(says(refused({1}), "requested a shape with 3 elements but the original shape has 12"));
+  EXPECT_TRUE(says(refused({1}), "of the 12 elements of"));
   EXPECT_TRUE(says(refused({-1}), "axis -1"));
   EXPECT_TRUE(says(refused({4}), "axis 4"));
   EXPECT_TRUE(says(refused({0, 0}), "twice"));
@@ -184,12 +184,12 @@ TEST(Squeeze, RemovesAxes) {
       (Extents{3, 0}))
       << "what is empty stays empty";
   EXPECT_TRUE(says(OpRun("squeeze").input(tensor(DType::kU8, {3, 0}, {})).arg("axes", Extents{1}).failure(),
-                   "requested a shape with 3 elements but the original shape has 0"));
+                   "of the 0 elements of"));
   EXPECT_TRUE(
-      says(OpRun("squeeze").fixed(in).arg("axes", Extents{1}).failure(), "but the original shape has"));
+      says(OpRun("squeeze").fixed(in).arg("axes", Extents{1}).failure(), "would be left"));
   EXPECT_TRUE(says(OpRun("squeeze").input(in).failure(), "exactly one"));
   EXPECT_TRUE(says(OpRun("squeeze").input(in).arg("axis_names", std::string("D")).failure(),
-                   "axis 'D' is not present"));
+                   "no axis 'D'"));
 }
 
 // ---- reinterpret

@@ -50,7 +50,7 @@ TEST(Places, OfWindowsAndMirrors) {
   expect_map(run("crop_mirror_normalize.places").arg("crop", list({4, 6})).arg("mirror", int64_t{1}),
              {-1, 0, 13, 0, 1, -3});
   EXPECT_TRUE(says(run("crop.places").input(picture(3, 3)).arg("crop", list({4, 6})).failure(),
-                   "be placed out of bounds"));
+                   "reaches outside the input"));
 }
 
 TEST(Places, OfResizes) {

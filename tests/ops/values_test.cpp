@@ -111,10 +111,10 @@ TEST(Pad, BadArguments) {
   const Tensor in = random_tensor(DType::kU8, {5, 7}, "HW", 56);
   EXPECT_TRUE(tells(OpRun("pad").input(in).arg("shape", Ints{1, 2, 3}).failure(), "2 elements"));
   EXPECT_TRUE(tells(OpRun("pad").input(in).arg("shape", int64_t{9}).arg("align", int64_t{0}).failure(),
-                    "must be positive"));
+                    "at least 1"));
   EXPECT_TRUE(tells(
       OpRun("pad").input(in).arg("shape", int64_t{9}).arg("align", tensor(DType::kI32, {1}, {-3})).failure(),
-      "must be positive"));
+      "at least 1"));
   EXPECT_TRUE(
       tells(OpRun("pad").input(in).arg("axes", Ints{0, -2}).arg("shape", int64_t{9}).failure(), "twice"));
 }
@@ -334,7 +334,7 @@ TEST(OneHot, BadArguments) {
                         .arg("num_classes", int64_t{2})
                         .arg("axis_name", std::string("C"))
                         .failure(),
-                    "layout mismatch"));
+                    "needs an input with a layout"));
   EXPECT_EQ(OpRun("one_hot").input(mask).result().extents, (std::vector<int64_t>{2, 2, 0})) << "no classes";
 }
 

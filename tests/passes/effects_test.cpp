@@ -172,7 +172,7 @@ TEST(Effects, ConsecutiveWarpsBecomeOne) {
   EXPECT_TRUE(out.says("rotate and warp_affine and warp_affine become one interpolation"));
   // What nodes that are gone would have refused is refused.
   EXPECT_EQ(
-      out.count("crop: the slice can't be placed out of bounds with current policy. Got: {} to {} along H"),
+      out.count("crop: the window from {} to {} along H"),
       1u)
       << out.graph;
 }
@@ -218,7 +218,7 @@ TEST(Effects, ResizesOfResizesBecomeOne) {
     EXPECT_EQ(out.count(gone), 0u) << gone << out.graph;
   EXPECT_TRUE(out.says("resize and resize become one resize"));
   EXPECT_EQ(
-      out.count("crop: the slice can't be placed out of bounds with current policy. Got: {} to {} along H"),
+      out.count("crop: the window from {} to {} along H"),
       1u)
       << out.graph;
   // The decoder makes what is read of it, small where that will do.

@@ -25,11 +25,9 @@ def check_operand(value: Any, place: int, shown: str) -> None:
             "a constant"
         )
     if isinstance(value, (list, tuple)) and any(isinstance(one, _Node) for one in value):
-        name = shown.removeprefix("math.").strip("`")
         raise TypeError(
-            f"input {place} of operator `{name}` must be a data node or a constant. Got a "
-            f"`{type(value).__name__}` with nested DataNode, such as an operator with several "
-            "results gives: index it"
+            f"operand {place} of {shown} is a {type(value).__name__} of data nodes, such as an "
+            "operator with several results gives: index it"
         )
 
 

@@ -52,8 +52,8 @@ def check(operator: str, inputs: tuple, given: list, keywords: dict[str, Any]) -
     is_fraction = isinstance(given[0], float)
     if (kind is not None and dtype in types._FLOATS) or (is_kind(dtype) and is_fraction):
         raise RuntimeError(
-            f"cannot cast from {kind or 'float'} to {dtype}: enums can only participate in casts "
-            "with integral types, not float"
+            f"{kind or 'a float'} is not cast to {dtype}: members of enumerations are cast from and "
+            "to integers"
         )
 
 

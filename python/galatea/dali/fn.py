@@ -127,8 +127,7 @@ def call(path: str, inputs: tuple, keywords: dict[str, Any], shown: str = "") ->
     least, most = operator["inputs"]
     if operator.get("parameters") is None and not least <= len(inputs) <= most:
         raise ValueError(
-            f"operator nvidia.dali.{shown} expects from {least} to {most} inputs, but received "
-            f"{len(inputs)}"
+            f"nvidia.dali.{shown} takes {least} to {most} inputs, not {len(inputs)}"
         )
     pipe = Pipeline.current()
     if pipe is not None and pipe._is_debug:
@@ -175,8 +174,8 @@ def _of_today(path: str, shown: str, keywords: dict[str, Any]) -> dict[str, Any]
     deprecated = _document()["deprecated"]
     if path in deprecated["functions"]:
         name = deprecated["functions"][path]
-        use = f" Use `nvidia.dali.fn.{name}` instead." if name else ""
-        _warn(f"WARNING: `nvidia.dali.{shown}` is now deprecated.{use}")
+        use = f"; today it is `nvidia.dali.fn.{name}`" if name else ""
+        _warn(f"`nvidia.dali.{shown}` is an old name and deprecated{use}")
     old = deprecated["arguments"].get(path, {})
     if not old or not any(name in old for name in keywords):
         return keywords

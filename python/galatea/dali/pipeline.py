@@ -70,7 +70,7 @@ def _checked_outputs(value: Any, name: str, count: int | None = None) -> None:
         if name == "output_dtype":
             if type(one) is not types.DALIDataType:
                 raise TypeError(
-                    f"`output_dtype` must be either None or an element type of `types`, not {one!r}"
+                    f"`output_dtype` is None or an element type of `types`, not {one!r}"
                 )
             if one == types.DALIDataType.NO_TYPE:
                 raise ValueError("`output_dtype` cannot be types.NO_TYPE; None leaves it open")

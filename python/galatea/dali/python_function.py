@@ -152,7 +152,7 @@ class Function:
             )
         if len(given) != count:
             self._fail(
-                f"unexpected number of outputs of {self._who()}: got {len(given)}, expected {count}"
+                f"{self._who()} gave {len(given)} outputs; num_outputs is {count}"
             )
         return enumerate(given)
 
@@ -241,8 +241,7 @@ def layouts_of(given: Any, count: int, shown: str) -> list[str]:
         )
     if len(given) > count:
         raise RuntimeError(
-            f"the length of `output_layouts` of {shown}, {len(given)}, is greater than its number of "
-            f"outputs, {count}"
+            f"`output_layouts` of {shown} has {len(given)} entries; it has {count} outputs"
         )
     return [*given, *[""] * (count - len(given))]
 
@@ -272,8 +271,8 @@ def record_call(inputs: tuple, make: Callable[[Any], Function], shown: str) -> A
     for place, value in enumerate(inputs):
         if isinstance(value, (list, tuple)) and any(isinstance(one, Node) for one in value):
             raise TypeError(
-                f"input {place} of {shown} is a list of data nodes: functions of Python do not "
-                "support multiple input sets; give them one by one"
+                f"input {place} of {shown} is a list of data nodes; a function of Python takes "
+                "them one by one"
             )
         if not isinstance(value, Node):
             try:

@@ -239,7 +239,7 @@ class Running(State):
         samples, layout = batch_of(data, self._max_batch_size or 1, layout)
         if wanted and layout and layout != wanted:
             raise RuntimeError(
-                f'the input {name!r}: expected data with layout: "{wanted}" and got: "{layout}"'
+                f"the input {name!r} has the layout {wanted!r}, the data {layout!r}"
             )
         if wanted and not layout:
             layout = wanted

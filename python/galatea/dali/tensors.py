@@ -360,8 +360,8 @@ class TensorListCPU:
         """All samples as one array; RuntimeError where their extents differ."""
         if self._enumeration is not None:
             raise TypeError(
-                "DALI enum types cannot be used with buffer protocol: use `nvidia.dali.fn.cast` to "
-                "convert them to integers"
+                "members of enumerations are no numbers of an array: `nvidia.dali.fn.cast` makes "
+                "integers of them"
             )
         return self._whole()
 

@@ -183,7 +183,7 @@ class ScalarConstant:
             raise TypeError(f"{str(dtype)!r}: a constant of a constant has no element type")
         if not isinstance(value, (bool, int, float)):
             raise TypeError(
-                "expected scalar value of type 'bool', 'int' or 'float', got "
+                "a constant is a bool, an int or a float, not a "
                 f"{type(value).__module__}.{type(value).__qualname__}"
             )
         if dtype is None:

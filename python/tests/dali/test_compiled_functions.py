@@ -90,7 +90,7 @@ def test_a_function_of_jax_names_its_line():
 @pytest.mark.parametrize(
     "function, message",
     [
-        (lambda batch: [batch, batch], "got 2, expected 1"),
+        (lambda batch: [batch, batch], "gave 2 outputs"),
         (lambda batch: batch.sum(), r"an array of extents \[\] on 1 devices"),
         (lambda batch: np.asarray(batch), "a ndarray as output 0, and not a jax array"),
     ],

@@ -482,7 +482,7 @@ def test_more_outputs_than_wanted_are_refused():
         x = fn.external_source(source=numbers, batch=False)
         return fn.python_function(x, function=lambda a: (a, a))
 
-    with pytest.raises(RuntimeError, match="got 2, expected 1"):
+    with pytest.raises(RuntimeError, match="gave 2 outputs"):
         runs(define, 1)
 
 
