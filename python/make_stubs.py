@@ -92,11 +92,10 @@ class Native:
         return f"{enumeration}.{text.removeprefix('types.')}" if enumeration else "..."
 
     def result(self, operator: dict) -> str:
-        if "num_outputs" in operator["args"] or "save_attrs" in operator["args"]:
+        needs = operator["output_needs"]
+        if "num_outputs" in operator["args"] or operator["outputs_argument"] or any(needs):
             return "Any"  # how many there are depends on arguments
-        if needs := texts.SEVERAL_OUTPUTS.get(operator["name"]):
-            return "Any" if any(needs) else f"tuple[{', '.join(['Node'] * len(needs))}]"
-        count = len(operator["output_ports"])
+        count = len(needs or operator["output_ports"])
         return "Node" if count < 2 else f"tuple[{', '.join(['Node'] * count)}]"
 
     def arguments(self, operator: dict) -> list[str]:

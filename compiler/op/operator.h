@@ -157,6 +157,10 @@ struct Operator {
   /// The same where arguments decide it, as those of records with any fields.
   std::function<Result<std::vector<Port>>(const TypeContext&)> outputs_of;
   bool gives_dictionary = false;  ///< a call gives a dictionary of its outputs, by the names of the ports
+  /// Per output what a call must have for it to be there: the name of an input or of a flag ("a|b": one of
+  /// them), or "a!=text", an argument that is not this text; "": it always is. Empty: as `outputs` and
+  /// outputs_argument say.
+  std::vector<std::string> output_needs;
   /// The argument with an entry for each output, where arguments decide how many there are; of a dictionary its
   /// names, in the order of their bytes, are those of the outputs.
   std::string outputs_argument;

@@ -58,6 +58,7 @@ Json to_json(const Operator& op) {
           {"inputs", {op.min_inputs, op.max_inputs}},
           {"input_ports", to_json(op.inputs)},
           {"output_ports", to_json(op.outputs)},
+          {"output_needs", op.output_needs},
           {"outputs_argument", op.outputs_argument},
           {"gives_dictionary", op.gives_dictionary},
           {"args", std::move(args)},

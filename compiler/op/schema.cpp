@@ -273,6 +273,31 @@ Status check_input(const ir::Graph& graph, const NodeSpec& spec, size_t k, const
                     given, help);
 }
 
+/// Whether a call has the output that needs this (Operator::output_needs).
+bool has_output(std::string_view need, const NodeSpec& spec) {
+  const auto static_value = [&](std::string_view name) -> const Attr* {
+    const auto arg = std::ranges::find(spec.args, name, &ir::Arg::name);
+    return arg == spec.args.end() || arg->is_value() ? nullptr : &arg->as_attr();
+  };
+  if (const size_t unlike = need.find("!="); unlike != std::string_view::npos) {
+    const Attr* value = static_value(need.substr(0, unlike));
+    return value == nullptr || *value != Attr(std::string(need.substr(unlike + 2)));
+  }
+  const auto is_given = [&](std::string_view name) {
+    const Attr* value = static_value(name);
+    if (value != nullptr && *value == Attr(true)) return true;
+    const auto inputs =
+        std::span(spec.op->inputs).first(std::min(spec.inputs.size(), spec.op->inputs.size()));
+    return std::ranges::find(inputs, name, &Port::name) != inputs.end();
+  };
+  for (std::string_view names = need; !names.empty();) {
+    const size_t bar = names.find('|');
+    if (is_given(names.substr(0, bar))) return true;
+    names.remove_prefix(bar == std::string_view::npos ? names.size() : bar + 1);
+  }
+  return need.empty();
+}
+
 /// A value is taken as it is or frame by frame, not both: what a definition says of it has one meaning.
 Status check_lifting(const NodeSpec& spec, const Lifting& lifting) {
   if (!lifting.lifts()) return {};
@@ -488,9 +513,11 @@ Result<std::vector<ir::Type>> check_call(const ir::Graph& graph, NodeSpec& spec,
                   spec.op->name + ": layout does not match ndim");
   }
   const std::vector<Port>& ports = spec.op->outputs;
-  const bool first_ones = spec.op->outputs_of && ports.size() <= types->size();
-  GALATEA_CHECK(ports.empty() || ports.size() == types->size() || first_ones,
-                spec.op->name + ": outputs differ in number");
+  GALATEA_CHECK(ports.empty() || ports.size() == types->size(), spec.op->name + ": outputs differ in number");
+  const auto there = [&](const std::string& need) { return has_output(need, spec); };
+  GALATEA_CHECK(spec.op->output_needs.empty() ||
+                    std::ranges::count_if(spec.op->output_needs, there) == std::ssize(*types),
+                spec.op->name + ": outputs are not those that output_needs says");
   for (size_t k = 0; k < ports.size(); ++k)
     GALATEA_CHECK(accepts(ports[k], (*types)[k].dtype, (*types)[k].extents),
                   fmt::format("{}: {} is {}", spec.op->name, port_text("output", k, ports[k].name),

@@ -10,6 +10,7 @@
 
 #include "compiler/op/lifting.h"
 #include "compiler/op/schema.h"
+#include "stdlib_ops/common/points.h"
 #include "stdlib_ops/common/warp.h"
 #include "stdlib_ops/native/mosaic_boxes.h"
 #include "stdlib_ops/operators.h"
@@ -271,15 +272,8 @@ Operator make_mosaic(std::string name) {
        .default_value = std::vector<double>{114.0},
        .documentation = "What no picture covers, converted to their type: one value, or one per channel. "
                         "114 is the grey of YOLO."},
-      {.name = "bbox_layout",
-       .kind = ArgKind::kLayout,
-       .default_value = std::string("xyXY"),
-       .documentation = "Numbers of a box: starts x, y with ends X, Y or extents W, H, in any order."},
-      {.name = "bbox_normalized",
-       .kind = ArgKind::kBool,
-       .default_value = true,
-       .documentation =
-           "Whether boxes are fractions: of their picture, and then of the canvas. Else pixels."},
+      bbox_layout_arg(),
+      bbox_normalized_arg("their picture, and then of the canvas"),
       {.name = "min_visible",
        .kind = ArgKind::kFloat,
        .default_value = 0.0,
@@ -306,6 +300,7 @@ Operator make_galatea_mosaic() {
   op.inputs = mosaic_ports();
   op.min_inputs = 1;
   op.max_inputs = 3;
+  op.output_needs = {"", "boxes", "labels"};
   op.sees_batch = [](const ir::Node&) { return true; };
   op.example =
       "encoded, label = fn.readers.file(file_root=data)\n"

@@ -34,6 +34,20 @@ Port points_input(std::string name, std::string documentation, std::vector<DType
   return port;
 }
 
+ArgSpec bbox_layout_arg() {
+  return {.name = "bbox_layout",
+          .kind = ArgKind::kLayout,
+          .default_value = std::string("xyXY"),
+          .documentation = "Numbers of a box: starts x, y with ends X, Y or extents W, H, in any order."};
+}
+
+ArgSpec bbox_normalized_arg(const std::string& whole) {
+  return {.name = "bbox_normalized",
+          .kind = ArgKind::kBool,
+          .default_value = true,
+          .documentation = "Whether boxes are fractions: of " + whole + ". Else pixels."};
+}
+
 int64_t coordinates_of(const ir::Type& points) { return points.ndim == 0 ? 0 : points.extents.back(); }
 
 Status check_boxes(const TypeContext& ctx) {

@@ -23,6 +23,9 @@ Port points_input(std::string name, std::string documentation, std::vector<DType
 /// How many coordinates the points of the input have; -1 if only the run tells.
 int64_t coordinates_of(const ir::Type& points);
 
+/// Of boxes in a plane; `whole` says of what they are fractions.
+ArgSpec bbox_layout_arg();
+ArgSpec bbox_normalized_arg(const std::string& whole);
 /// How many numbers a box has.
 inline constexpr int64_t kBoxNumbers = 4;
 /// Input 0 must hold boxes: rows of four numbers, or one box behind the other in one axis.

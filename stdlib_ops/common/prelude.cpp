@@ -112,9 +112,8 @@ Result<std::vector<int>> resolve_axes(const TypeContext& ctx, const ir::Type& ty
   } else if (ctx.given("axes")) {
     for (int64_t a : ctx.integers("axes")) {
       if (a < -type.ndim || a >= type.ndim)
-        return ctx.error(
-            fmt::format("axes: {} is out of range for an input of {} dimensions", a, type.ndim), {},
-            "axes");
+        return ctx.error(fmt::format("axes: {} is out of range for an input of {} dimensions", a, type.ndim),
+                         {}, "axes");
       axes.push_back(static_cast<int>(a < 0 ? a + type.ndim : a));
     }
   } else {

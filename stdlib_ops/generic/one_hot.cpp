@@ -42,13 +42,11 @@ Types one_hot_types(const TypeContext& ctx) {
   if (!ctx.given("axis_name")) return std::vector{out};
   const std::string name = ctx.text("axis_name");
   if (name.size() != 1)
-    return ctx.error(fmt::format("one_hot: axis_name \"{}\" must be one letter", name), {},
-                     "axis_name");
+    return ctx.error(fmt::format("one_hot: axis_name \"{}\" must be one letter", name), {}, "axis_name");
   std::string letters = scalar ? "" : in.layout.str();
   if (!scalar && in.layout.empty())
-    return ctx.error(
-        fmt::format("one_hot: axis_name needs an input with a layout, not {}", describe(in)),
-        "name the axes with fn.reshape(x, layout=…), or leave axis_name out", "axis_name");
+    return ctx.error(fmt::format("one_hot: axis_name needs an input with a layout, not {}", describe(in)),
+                     "name the axes with fn.reshape(x, layout=…), or leave axis_name out", "axis_name");
   if (letters.find(name[0]) != std::string::npos)
     return ctx.error(fmt::format("one_hot: the input ({}) has an axis '{}' already", describe(in), name),
                      "choose another letter", "axis_name");

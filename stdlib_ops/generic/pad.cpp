@@ -58,8 +58,8 @@ Types pad_types(const TypeContext& ctx) {
   if (static_align)
     for (int64_t a : ctx.integers("align"))
       if (a < 1)
-        return ctx.error(fmt::format("pad: align must be at least 1, not {}", a),
-                         "1 does not align", "align");
+        return ctx.error(fmt::format("pad: align must be at least 1, not {}", a), "1 does not align",
+                         "align");
   ir::Type out = in;
   if (ctx.is_per_sample("axes")) {
     std::ranges::fill(out.extents, -1);
@@ -108,8 +108,7 @@ void define_pad_of_sample(RecipeBuilder& b) {
   for (size_t k = 0; k < axes.size(); ++k) all_given = all_given && reaches_given(b, k);
   if (!all_given) largest = b.over_batch(std::vector(extents.size(), runtime::BatchOp::kMax), extents);
   for (const Expr& a : align)
-    b.check(a > i64(0), "align is {}; it must be at least 1", {a}, "1 does not align",
-            "align");
+    b.check(a > i64(0), "align is {}; it must be at least 1", {a}, "1 does not align", "align");
   for (int d = 0; d < ndim; ++d) {
     Expr& extent = extents[static_cast<size_t>(d)];
     std::vector<Expr> grown;
@@ -154,8 +153,7 @@ void define_pad(RecipeBuilder& b) {
     else
       extent = largest[k];
     if (align.empty()) continue;
-    b.check(align[k] > i64(0),
-            fmt::format("align is {{}} along axis {}; it must be at least 1", axes[k]),
+    b.check(align[k] > i64(0), fmt::format("align is {{}} along axis {}; it must be at least 1", axes[k]),
             {align[k]}, "1 does not align", "align");
     extent = (extent + align[k] - i64(1)) / align[k] * align[k];
   }

@@ -314,8 +314,7 @@ void define_reshape(RecipeBuilder& b) {
     result = result * extents.back();
   }
   if (narrow == wide)
-    b.check(equal(result, volume),
-            "the new shape has {} elements, the input {}", {result, volume},
+    b.check(equal(result, volume), "the new shape has {} elements, the input {}", {result, volume},
             "the number of elements must stay the same");
   else
     b.check(equal(result * i64(wide), elements * i64(narrow)), "the new shape has {} bytes, the input {}",

@@ -107,9 +107,8 @@ Types squeeze_types(const TypeContext& ctx) {
   if (ctx.given("axis_names"))
     for (const char letter : ctx.text("axis_names"))
       if (!in.layout.contains(letter))
-        return ctx.error(
-            fmt::format("squeeze: the input ({}) has no axis '{}'", describe(in), letter),
-            "use letters of the input's layout, or axes=[…]", "axis_names");
+        return ctx.error(fmt::format("squeeze: the input ({}) has no axis '{}'", describe(in), letter),
+                         "use letters of the input's layout, or axes=[…]", "axis_names");
   const std::vector<int64_t> axes = squeezed_axes(ctx, in.layout);
   GALATEA_TRY(check_axes(ctx, axes, in.ndim, "the input"));
   ir::Type out = in;
@@ -123,8 +122,9 @@ Types squeeze_types(const TypeContext& ctx) {
   out.layout = Layout(letters);
   const int64_t before = in.static_volume(), after = out.static_volume();
   if (before >= 0 && before != after)
-    return ctx.error(fmt::format("squeeze: of the {} elements of {} {} would be left", before, describe(in), after),
-                     "only axes of extent 1 can go", ctx.given("axes") ? "axes" : "axis_names");
+    return ctx.error(
+        fmt::format("squeeze: of the {} elements of {} {} would be left", before, describe(in), after),
+        "only axes of extent 1 can go", ctx.given("axes") ? "axes" : "axis_names");
   return std::vector{out};
 }
 
@@ -134,9 +134,8 @@ void define_squeeze(RecipeBuilder& b) {
   Expr before = i64(1), after = i64(1);
   for (const Expr& extent : b.extents(0)) before = before * extent;
   for (const int d : dims) after = after * b.extent(0, d);
-  b.check(
-      equal(before, after),
-      "of the {} elements of the input {} would be left", {before, after}, "only axes of extent 1 can go", b.given("axes") ? "axes" : "axis_names");
+  b.check(equal(before, after), "of the {} elements of the input {} would be left", {before, after},
+          "only axes of extent 1 can go", b.given("axes") ? "axes" : "axis_names");
   output_axes(b, dims);
 }
 

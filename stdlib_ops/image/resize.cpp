@@ -279,6 +279,7 @@ Operator make_resize() {
   op.inputs = resize_input();
   op.min_inputs = op.max_inputs = 1;
   op.args = size_args();
+  op.output_needs = {"", "save_attrs"};
   op.args.push_back({.name = "save_attrs",
                      .kind = ArgKind::kBool,
                      .default_value = false,

@@ -230,8 +230,7 @@ Result<std::vector<RecordPlace>> scan_tfrecord(const ByteSource& file) {
     std::memcpy(&length, head, sizeof length);
     std::memcpy(&checksum, head + sizeof length, sizeof checksum);
     if (masked_crc32c({head, sizeof length}) != checksum)
-      return damaged(file.name(), at,
-                     "no TFRecord begins there");
+      return damaged(file.name(), at, "no TFRecord begins there");
     if (length > static_cast<uint64_t>(file.size() - at - kHead - kTail))
       return damaged(file.name(), at,
                      fmt::format("a record of {} bytes begins there, but the file ends", length));

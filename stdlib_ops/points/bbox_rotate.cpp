@@ -7,6 +7,7 @@
 #include <numbers>
 #include <optional>
 
+#include "stdlib_ops/common/points.h"
 #include "stdlib_ops/common/turn.h"
 #include "stdlib_ops/common/warp.h"
 #include "stdlib_ops/native/bbox_rotate.h"
@@ -172,14 +173,8 @@ std::vector<ArgSpec> bbox_rotate_args() {
        .kind = ArgKind::kLayout,
        .default_value = std::string("HW"),
        .documentation = "Names of input_shape's elements; H and W are used."},
-      {.name = "bbox_layout",
-       .kind = ArgKind::kLayout,
-       .default_value = std::string("xyXY"),
-       .documentation = "Numbers of a box: starts x, y with ends X, Y or extents W, H, in any order."},
-      {.name = "bbox_normalized",
-       .kind = ArgKind::kBool,
-       .default_value = true,
-       .documentation = "Whether boxes are fractions: of the image, and then of the canvas. Else pixels."},
+      bbox_layout_arg(),
+      bbox_normalized_arg("the image, and then of the canvas"),
       {.name = "keep_size",
        .kind = ArgKind::kBool,
        .default_value = false,
@@ -226,6 +221,7 @@ Operator make_bbox_rotate() {
                 .optional = true}};
   op.min_inputs = 1;
   op.max_inputs = 2;
+  op.output_needs = {"", "labels"};
   op.args = bbox_rotate_args();
   op.example =
       "boxes = fn.constant(fdata=[0.1, 0.2, 0.5, 0.6, 0.3, 0.3, 0.9, 1.0], shape=[2, 4])\n"

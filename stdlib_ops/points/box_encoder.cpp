@@ -259,6 +259,7 @@ Operator make_box_encoder() {
   Port labels = points_input("labels", "INT32 [n] or [n, 1], one for each box", {DType::kI32});
   op.inputs = {std::move(boxes), std::move(labels)};
   op.min_inputs = op.max_inputs = 2;
+  op.output_needs = {"", ""};
   op.args = box_encoder_args();
   op.devices = {"cpu", "gpu"};
   op.example =

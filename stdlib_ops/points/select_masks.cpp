@@ -60,6 +60,7 @@ Operator make_segmentation_select_masks() {
                 .ndim = 2},
                {.name = "vertices", .documentation = "[v, n] of any type: n coordinates each", .ndim = 2}};
   op.min_inputs = op.max_inputs = 3;
+  op.output_needs = {"", ""};
   op.args = {{.name = "reindex_masks",
               .kind = ArgKind::kBool,
               .default_value = false,

@@ -50,14 +50,14 @@ Expr log_gamma_draw(const RecipeBuilder& b, const Expr& shape, const Expr& first
 Types beta_types(const TypeContext& ctx) {
   for (const char* name : {"alpha", "beta"})
     if (given_static(ctx, name) && !(ctx.number(name) > 0 && ctx.number(name) <= kLargestFloat))
-      return ctx.error(fmt::format("random.beta: {} is {}; it must be positive, and finite as FLOAT",
-                                   name, ctx.number(name)),
+      return ctx.error(fmt::format("random.beta: {} is {}; it must be positive, and finite as FLOAT", name,
+                                   ctx.number(name)),
                        {}, name);
   const DType dtype = ctx.dtype("dtype", DType::kF32);
   if (dtype != DType::kF32 && dtype != DType::kF64)
-    return ctx.error(fmt::format("random.beta: dtype {} holds few numbers between 0 and 1, or none",
-                                 types_name(dtype)),
-                     "use FLOAT or FLOAT64", "dtype");
+    return ctx.error(
+        fmt::format("random.beta: dtype {} holds few numbers between 0 and 1, or none", types_name(dtype)),
+        "use FLOAT or FLOAT64", "dtype");
   GALATEA_ASSIGN(ir::Type out, drawn_type(ctx, dtype, 0));
   return std::vector{out};
 }

@@ -292,6 +292,7 @@ Operator make_random_bbox_crop() {
                 .optional = true}};
   op.min_inputs = 1;
   op.max_inputs = 2;
+  op.output_needs = {"", "", "", "labels", "output_bbox_indices"};
   op.args = random_bbox_crop_args();
   op.random = true;
   op.example =

@@ -59,6 +59,7 @@ Operator make_random_crop_generator() {
                 .dtypes = {DType::kI32, DType::kI64},
                 .ndim = 1}};
   op.min_inputs = op.max_inputs = 1;
+  op.output_needs = {"", ""};
   op.args = random_window_args();
   op.random = true;
   op.example =

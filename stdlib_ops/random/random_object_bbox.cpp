@@ -221,6 +221,7 @@ Operator make_segmentation_random_object_bbox() {
   op.kind = OperatorKind::kNative;
   op.inputs = {mask_port()};
   op.min_inputs = op.max_inputs = 1;
+  op.output_needs = {"", "format!=box", "output_class"};
   op.args = object_args();
   op.random = true;
   op.example =

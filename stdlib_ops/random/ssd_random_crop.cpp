@@ -145,6 +145,7 @@ Operator make_ssd_random_crop() {
       "labels. fn.random_bbox_crop has more arguments, and finds its window before anything is decoded.";
   op.inputs = {image_port(), boxes_port(), labels_port()};
   op.min_inputs = op.max_inputs = 3;
+  op.output_needs = {"", "", ""};
   op.args = ssd_args();
   op.random = true;
   op.example =

@@ -23,16 +23,11 @@ Status check_coco(const TypeContext& ctx) {
   return {};
 }
 
-/// What every call gives first.
-std::vector<Port> first_ports() {
-  return {
+Result<std::vector<Port>> ports_of_coco(const TypeContext& ctx) {
+  std::vector<Port> ports = {
       {.name = "images", .documentation = "the bytes of a file", .dtypes = {DType::kU8}, .ndim = 1},
       {.name = "bboxes", .documentation = "a row an object", .dtypes = {DType::kF32}, .extents = {"n", 4}},
       {.name = "labels", .documentation = "of the objects", .dtypes = {DType::kI32}, .extents = {"n"}}};
-}
-
-Result<std::vector<Port>> ports_of_coco(const TypeContext& ctx) {
-  std::vector<Port> ports = first_ports();
   if (ctx.flag("polygon_masks") || ctx.flag("masks")) {
     ports.push_back({.name = "polygons",
                      .documentation = "object, first vertex, behind the last vertex",
@@ -114,7 +109,8 @@ Operator make_readers_coco() {
       "encoded, boxes, labels = fn.readers.coco(\n    file_root=data, annotations_file=data + "
       "\"/instances.json\", ltrb=True, ratio=True\n)\nreturn fn.decoders.image(encoded), boxes, labels\n";
   Operator op = op::reader_operator(reader);
-  op.outputs = first_ports();
+  op.output_needs = {"",         "", "", "polygon_masks|masks", "polygon_masks|masks", "pixelwise_masks",
+                     "image_ids"};
   return op;
 }
 

@@ -64,6 +64,7 @@ Operator make_element_extract() {
       "results are views.";
   op.inputs = {{.name = "data", .documentation = "a sequence: its first axis counts frames"}};
   op.min_inputs = op.max_inputs = 1;
+  op.outputs_argument = "element_map";
   op.args = {{.name = "element_map",
               .kind = ArgKind::kIntList,
               .required = true,

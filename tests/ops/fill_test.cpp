@@ -185,11 +185,9 @@ TEST(Squeeze, RemovesAxes) {
       << "what is empty stays empty";
   EXPECT_TRUE(says(OpRun("squeeze").input(tensor(DType::kU8, {3, 0}, {})).arg("axes", Extents{1}).failure(),
                    "of the 0 elements of"));
-  EXPECT_TRUE(
-      says(OpRun("squeeze").fixed(in).arg("axes", Extents{1}).failure(), "would be left"));
+  EXPECT_TRUE(says(OpRun("squeeze").fixed(in).arg("axes", Extents{1}).failure(), "would be left"));
   EXPECT_TRUE(says(OpRun("squeeze").input(in).failure(), "exactly one"));
-  EXPECT_TRUE(says(OpRun("squeeze").input(in).arg("axis_names", std::string("D")).failure(),
-                   "no axis 'D'"));
+  EXPECT_TRUE(says(OpRun("squeeze").input(in).arg("axis_names", std::string("D")).failure(), "no axis 'D'"));
 }
 
 // ---- reinterpret

@@ -116,9 +116,8 @@ TEST(Crop, OutsideTheImage) {
                 .result()
                 .extents,
             (std::vector<int64_t>{9, 6, 3}));
-  EXPECT_NE(
-      OpRun("crop").input(photo()).arg("crop", std::vector<double>{13, 6}).failure().find("outside"),
-      std::string::npos);
+  EXPECT_NE(OpRun("crop").input(photo()).arg("crop", std::vector<double>{13, 6}).failure().find("outside"),
+            std::string::npos);
   EXPECT_NE(
       OpRun("crop").fixed(photo()).arg("crop", std::vector<double>{13, 6}).failure().find("does not fit"),
       std::string::npos);
@@ -329,13 +328,9 @@ TEST(Slice, BadArguments) {
                 .failure()
                 .find("before its start"),
             std::string::npos);
-  EXPECT_NE(OpRun("slice")
-                .input(photo())
-                .arg("end", int64_t{3})
-                .arg("shape", int64_t{2})
-                .failure()
-                .find("exclude"),
-            std::string::npos);
+  EXPECT_NE(
+      OpRun("slice").input(photo()).arg("end", int64_t{3}).arg("shape", int64_t{2}).failure().find("exclude"),
+      std::string::npos);
   EXPECT_NE(OpRun("slice")
                 .input(photo())
                 .arg("start", std::vector<int64_t>{1, 2, 3})

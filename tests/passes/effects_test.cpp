@@ -171,10 +171,7 @@ TEST(Effects, ConsecutiveWarpsBecomeOne) {
     EXPECT_EQ(out.count(gone), 0u) << gone << "\n" << out.graph;
   EXPECT_TRUE(out.says("rotate and warp_affine and warp_affine become one interpolation"));
   // What nodes that are gone would have refused is refused.
-  EXPECT_EQ(
-      out.count("crop: the window from {} to {} along H"),
-      1u)
-      << out.graph;
+  EXPECT_EQ(out.count("crop: the window from {} to {} along H"), 1u) << out.graph;
 }
 
 TEST(Effects, WarpsStayApartWhereTheOutcomeWouldBeAnother) {
@@ -217,10 +214,7 @@ TEST(Effects, ResizesOfResizesBecomeOne) {
   for (const char* gone : {" resize(", " flip(", " crop("})
     EXPECT_EQ(out.count(gone), 0u) << gone << out.graph;
   EXPECT_TRUE(out.says("resize and resize become one resize"));
-  EXPECT_EQ(
-      out.count("crop: the window from {} to {} along H"),
-      1u)
-      << out.graph;
+  EXPECT_EQ(out.count("crop: the window from {} to {} along H"), 1u) << out.graph;
   // The decoder makes what is read of it, small where that will do.
   EXPECT_EQ(out.count("region_from"), 1u) << out.graph;
   EXPECT_EQ(out.count("scaled_for"), 1u) << out.graph;

@@ -185,9 +185,8 @@ std::string errors(const std::string& lines, const std::string& base = "image") 
 }
 
 TEST(Check, InTermsOfExtents) {
-  EXPECT_EQ(
-      errors("    return fn.crop(x, crop=[x.shape()[0] + 1, 4], crop_pos_y=0.0)\n"),
-      "G0460 fn.crop: the window from 0 to h+1 along H reaches outside the input's extent h");
+  EXPECT_EQ(errors("    return fn.crop(x, crop=[x.shape()[0] + 1, 4], crop_pos_y=0.0)\n"),
+            "G0460 fn.crop: the window from 0 to h+1 along H reaches outside the input's extent h");
   EXPECT_EQ(errors("    y = fn.crop(x, crop=[x.shape()[0] - 2, 0])\n    return y, fn.crop(y, crop=[0, 0])\n"),
             "");
   EXPECT_EQ(errors("    return fn.crop(x, crop=[3, 4])\n", "fn.resize(image, size=[2, 9])"),

@@ -7,7 +7,6 @@ so that `help(fn.rotate)` and editors show the same text.
 from __future__ import annotations
 
 import textwrap
-from typing import Any
 
 __all__ = ["COMMON", "KINDS", "default_text", "documentation"]
 
@@ -42,38 +41,6 @@ COMMON = {
     "bytes_per_sample_hint": "Taken, and without meaning: memory is measured.",
 }
 SEED = "Seed of the draws of this call; without it, they follow from the pipeline's."
-
-# Operators with several outputs that no ports declare: per output the input, or the flag, without
-# which it is not there ("a|b": one of them), or a word that an argument must not be ("a!=word");
-# "": it always is.
-SEVERAL_OUTPUTS = {
-    "bbox_rotate": ("", "labels"),
-    "box_encoder": ("", ""),
-    "galatea.mosaic": ("", "boxes", "labels"),
-    "random_bbox_crop": ("", "", "", "labels", "output_bbox_indices"),
-    "random_crop_generator": ("", ""),
-    "readers.coco": (
-        "",
-        "",
-        "",
-        "polygon_masks|masks",
-        "polygon_masks|masks",
-        "pixelwise_masks",
-        "image_ids",
-    ),
-    "segmentation.random_object_bbox": ("", "format!=box", "output_class"),
-    "segmentation.select_masks": ("", ""),
-    "ssd_random_crop": ("", "", ""),
-}
-
-
-def is_given(need: str, given: set[str], keywords: dict[str, Any]) -> bool:
-    """Whether a call has an output of SEVERAL_OUTPUTS: `given` are its inputs and its flags."""
-    name, unlike, word = need.partition("!=")
-    if unlike:
-        return keywords.get(name) != word
-    return not need or not given.isdisjoint(need.split("|"))
-
 
 def default_text(argument: dict) -> str:
     """The default as Python writes it; "None" where there is none."""

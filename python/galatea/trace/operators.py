@@ -8,12 +8,16 @@ from typing import Any
 from galatea.trace import place as places
 from galatea.trace import recorder as recorders
 from galatea.trace.documentation import KINDS as _KINDS
-from galatea.trace.documentation import SEVERAL_OUTPUTS, documentation, is_given
+from galatea.trace.documentation import documentation
 from galatea.trace.errors import TraceError
 from galatea.trace.expression import Call, Method
 from galatea.trace.node import Node
 
 place = places.caller
+
+
+# Of a definition in the language, the schema says nothing of its outputs.
+_NO_OUTPUTS = {"output_ports": [], "output_needs": [], "outputs_argument": ""}
 
 
 @functools.cache
@@ -24,7 +28,7 @@ def schema() -> dict[str, dict]:
     document = engine.operators()
     found = {operator["name"]: operator for operator in document["operators"]}
     for text in document.get("texts", ()):
-        entry = {"name": text["name"], "inputs": [0, 999], "args": {}, "output_ports": []}
+        entry = {"name": text["name"], "inputs": [0, 999], "args": {}, **_NO_OUTPUTS}
         entry["input_ports"] = []
         entry["parameters"] = text["parameters"]
         found[text["name"]] = entry
@@ -51,25 +55,31 @@ def members(prefix: str) -> list[str]:
     return sorted(found)
 
 
+def _is_there(need: str, given: set[str], keywords: dict[str, Any]) -> bool:
+    """Whether a call has an output that needs this (`Operator::output_needs`); `given` are the
+    names of its inputs and flags."""
+    name, unlike, text = need.partition("!=")
+    if unlike:
+        return keywords.get(name) != text
+    return not need or not given.isdisjoint(need.split("|"))
+
+
 def num_outputs(operator: dict, num_inputs: int, keywords: dict[str, Any]) -> int | None:
     """How many results a call gives as a tuple; None: one, by itself."""
-    if operator["name"] == "element_extract" and isinstance(keywords["element_map"], (list, tuple)):
-        count = len(keywords["element_map"])
-        return None if count == 1 else count
-    if needs := SEVERAL_OUTPUTS.get(operator["name"]):
-        given = {port["name"] for port in operator["input_ports"][:num_inputs]}
-        given |= {name for name, value in keywords.items() if value is True}
-        count = sum(is_given(need, given, keywords) for need in needs)
-        return None if count == 1 else count
     wanted = keywords.get("num_outputs")
     if wanted is not None and "num_outputs" in operator["args"]:
         return int(wanted)
-    entries = keywords.get(operator.get("outputs_argument") or "")
-    if isinstance(entries, (list, tuple, dict)):
-        return None if len(entries) == 1 and not operator["gives_dictionary"] else len(entries)
-    count = max(1, len(operator.get("output_ports") or ()))
-    if keywords.get("save_attrs") and "save_attrs" in operator["args"]:
-        count += 1
+    entries = keywords.get(operator["outputs_argument"])
+    if needs := operator["output_needs"]:
+        given = {port["name"] for port in operator["input_ports"][:num_inputs]}
+        given |= {name for name, value in keywords.items() if value is True}
+        count = sum(_is_there(need, given, keywords) for need in needs)
+    elif isinstance(entries, dict):
+        return len(entries)  # by name, and taken apart as a tuple
+    elif isinstance(entries, (list, tuple)):
+        count = len(entries)
+    else:
+        count = max(1, len(operator["output_ports"]))
     return None if count == 1 else count
 
 
