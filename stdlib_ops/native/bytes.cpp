@@ -139,10 +139,9 @@ class Memory final : public ByteSource {
 }  // namespace
 
 std::unexpected<Error> damaged(const std::string& name, int64_t offset, const std::string& what) {
-  return make_error(ErrorKind::kUser, "G0802",
-                    fmt::format("{} is damaged at byte {}: {}", name, offset, what),
-                    "copy or make the file again; on_error=\"skip\" lets the run go on without its records "
-                    "that cannot be read");
+  return make_error(
+      ErrorKind::kUser, "G0802", fmt::format("{} is damaged at byte {}: {}", name, offset, what),
+      "copy or make the file again; on_error=\"skip\" goes on without records that cannot be read");
 }
 
 std::unexpected<Error> unusable(std::string message, std::string help) {
