@@ -52,8 +52,13 @@ bool Evaluator::add_operator_arguments(const op::Operator& op, CallArguments& ar
     }
     if (keyword.value.is(ValueKind::kNone)) continue;
     if (keyword.value.is(ValueKind::kUnknown)) {
-      // A path that `check` does not know: any will do, no data is read.
-      if (schema->kind == op::ArgKind::kString || schema->kind == op::ArgKind::kStringList) {
+      // A path that `check` does not know: any will do where no data is read.
+      const bool is_text = schema->kind == op::ArgKind::kString || schema->kind == op::ArgKind::kStringList;
+      const bool is_declared = std::ranges::all_of(op.types_declared_by, [&](const std::string& name) {
+        return std::ranges::find(arguments.keywords, name, &CallArguments::Keyword::name) !=
+               arguments.keywords.end();
+      });
+      if (is_text && is_declared) {
         spec.args.push_back({keyword.name, ir::Attr(std::string("?")), keyword.span});
       } else {
         good = false;

@@ -165,8 +165,11 @@ struct Operator {
   /// names, in the order of their bytes, are those of the outputs.
   std::string outputs_argument;
   std::vector<ArgSpec> args;
-  bool random = false;         ///< draws; gets a key
-  bool source = false;         ///< stands in the entry block (readers, external_source)
+  bool random = false;  ///< draws; gets a key
+  bool source = false;  ///< stands in the entry block (readers, external_source)
+  /// Of a source whose type rule looks at the data: the arguments that, all given, say what it looks for.
+  /// Empty: it does not look.
+  std::vector<std::string> types_declared_by;
   bool typed_by_host = false;  ///< a source whose dtype=, ndim= and layout= the host may give instead
   /// Whether what this node gives for a sample depends on the other samples of its batch, those that come to
   /// the same block; empty: it never does. Says of the arguments what the definition does

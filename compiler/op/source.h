@@ -25,8 +25,9 @@ struct SourceDeclaration {
   std::vector<Port> outputs;
   /// The same where arguments decide it; an error is the call's.
   std::function<Result<std::vector<Port>>(const TypeContext&)> outputs_of = {};
-  bool gives_dictionary = false;      ///< a call gives its outputs by name
-  std::string outputs_argument = {};  ///< as Operator::outputs_argument
+  bool gives_dictionary = false;                    ///< a call gives its outputs by name
+  std::string outputs_argument = {};                ///< as Operator::outputs_argument
+  std::vector<std::string> types_declared_by = {};  ///< as Operator::types_declared_by
   /// Of its own arguments, what their kinds do not say; may be empty.
   std::function<Status(const TypeContext&)> check = {};
   std::vector<std::string> aliases = {};

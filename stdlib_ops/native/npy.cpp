@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "base/json.h"
+#include "base/port.h"
 #include "base/scalar_op.h"
 #include "runtime/kernel_abi.h"
 #include "runtime/memory_gate.h"
@@ -175,7 +176,8 @@ struct Roi {
 
 class NumpySource final : public runtime::SampleSource {
  public:
-  NumpySource(std::vector<std::string> paths, Roi roi) : paths_(std::move(paths)), roi_(std::move(roi)) {}
+  NumpySource(std::vector<std::string> paths, Roi roi, DType dtype, size_t rank)
+      : paths_(std::move(paths)), roi_(std::move(roi)), dtype_(dtype), rank_(rank) {}
   int64_t size() const override { return static_cast<int64_t>(paths_.size()); }
   std::string describe(int64_t index) const override { return paths_[static_cast<size_t>(index)]; }
 
@@ -183,6 +185,12 @@ class NumpySource final : public runtime::SampleSource {
     const std::string& path = paths_[static_cast<size_t>(index)];
     GALATEA_ASSIGN(const std::shared_ptr<const ByteSource> file, open_file(path));
     GALATEA_ASSIGN(const NpyHeader header, read_npy_header(*file));
+    if (header.dtype != dtype_ || header.shape.size() != rank_)
+      return make_error(ErrorKind::kUser, "G0802",
+                        fmt::format("{} is {}; it must be {} of {} axes, as all arrays of this reader", path,
+                                    type_text(header.dtype, header.shape), short_name(dtype_), rank_),
+                        "arrays of one reader have one element type and number of axes: name others apart "
+                        "(files=, file_filter=); on_error=\"skip\" goes on without them");
     std::vector<int64_t> start(header.shape.size()), shape = header.shape;
     GALATEA_TRY(apply_roi(path, start, shape));
     GALATEA_ASSIGN(runtime::Tensor * out, allocate(0, header.dtype, shape));
@@ -253,6 +261,8 @@ class NumpySource final : public runtime::SampleSource {
 
   std::vector<std::string> paths_;
   Roi roi_;
+  DType dtype_;  ///< of all arrays
+  size_t rank_;
 };
 
 template <typename T>
@@ -375,7 +385,16 @@ Result<std::unique_ptr<runtime::SampleSource>> open_numpy(const std::string& con
                     : policy == "trim_to_shape" ? OutOfBounds::kTrim
                                                 : OutOfBounds::kError,
           .fill_value = json.value("fill_value", 0.0)};
-  return std::make_unique<NumpySource>(std::move(paths), std::move(roi));
+  const bool has_dtype = json.contains("dtype") && !json["dtype"].is_null();
+  const bool has_rank = json.contains("ndim") && !json["ndim"].is_null();
+  NpyHeader first;
+  if (!has_dtype || !has_rank) {
+    GALATEA_ASSIGN(const std::shared_ptr<const ByteSource> file, open_file(paths.front()));
+    GALATEA_ASSIGN(first, read_npy_header(*file));
+  }
+  const DType dtype = has_dtype ? *dtype_from_short_name(json["dtype"].get<std::string>()) : first.dtype;
+  const size_t rank = has_rank ? json["ndim"].get<size_t>() : first.shape.size();
+  return std::make_unique<NumpySource>(std::move(paths), std::move(roi), dtype, rank);
 }
 
 }  // namespace galatea::native

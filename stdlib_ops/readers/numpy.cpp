@@ -143,6 +143,7 @@ Operator make_readers_numpy() {
        .no_effect = true},
   };
   reader.outputs_of = ports_of_arrays;
+  reader.types_declared_by = {"dtype", "ndim"};
   reader.check = check_arrays;
   reader.aliases = {"numpy_reader"};
   reader.example =

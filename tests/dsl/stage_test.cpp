@@ -83,6 +83,20 @@ TEST(Parameters, MissingOnesAreRefusedOrUnknown) {
   EXPECT_TRUE(checked.result.graphs.empty());
 }
 
+/// A reader that looks at its data while it is compiled does not look for a path that nobody gave.
+TEST(Parameters, DataThatIsNotNamedIsNotLookedAt) {
+  FrontendOptions options;
+  options.unknown_parameters_allowed = true;
+  const std::string head =
+      "from galatea import fn, types, pipeline_def\n\n@pipeline_def(batch_size=2)\ndef p(data: str):\n"
+      "    x = fn.readers.numpy(file_root=data";
+  const Staged looked = stage("arrays.dali-dsl", head + ")\n    return fn.flip(x)\n", options);
+  EXPECT_EQ(looked.codes, std::vector<std::string>{}) << looked.diagnostics;
+  const Staged declared =
+      stage("arrays.dali-dsl", head + ", dtype=types.UINT8, ndim=1)\n    return fn.flip(x)\n", options);
+  EXPECT_EQ(declared.codes, std::vector<std::string>{"G0458"}) << "what depends on it is checked";
+}
+
 // ---- which pipeline ----
 
 TEST(Pipelines, OneIsChosen) {

@@ -237,6 +237,13 @@ TEST(Containers, SayWhatIsWrongWithACall) {
                 "/a.idx is no array that can be read: it does not begin as a .npy file does");
   EXPECT_EQ(first_error("return fn.readers.numpy(files=\"@/u8.npy\", roi_start=[7], roi_shape=[5])"),
             "G0802 " + kRecorded + "/u8.npy: [7, 12) of axis 0 is wanted, which has an extent of 9");
+  EXPECT_EQ(first_error("return fn.readers.numpy(files=[\"@/u8.npy\", \"@/f16.npy\"])"), "");
+  EXPECT_EQ(run_text(in_folder("return fn.readers.numpy(files=[\"@/u8.npy\", \"@/f16.npy\"])", kRecorded),
+                     "batch_size=2")
+                .errors,
+            std::vector<std::string>{
+                "G0802 " + kRecorded +
+                "/f16.npy is f16[2,2]; it must be u8 of 1 axes, as all arrays of this reader"});
   EXPECT_EQ(first_error("return fn.readers.numpy(files=\"@/u8.npy\", roi_end=[7], roi_shape=[5])"),
             "G0460 fn.readers.numpy: roi_end and roi_shape exclude each other");
   EXPECT_EQ(first_error("a, b, c = fn.readers.coco(file_root=\"@\")\nreturn a"),
