@@ -1,5 +1,7 @@
 #include "runtime/native.h"
 
+#include <algorithm>
+
 #include "runtime/messages.h"
 
 namespace galatea::runtime {
@@ -17,6 +19,13 @@ Status SampleSource::read(int64_t, const AllocateOutput&) const {
 void NativeTable::add(NativeFunction function) {
   GALATEA_CHECK(!find_function(function.name), "native function '" + function.name + "' is registered twice");
   functions_.push_back(std::make_unique<NativeFunction>(std::move(function)));
+}
+
+void NativeTable::replace(NativeFunction function) {
+  const auto old =
+      std::ranges::find(functions_, function.name, [](const auto& known) { return known->name; });
+  GALATEA_CHECK(old != functions_.end(), "there is no native function '" + function.name + "'");
+  **old = std::move(function);
 }
 
 void NativeTable::add(SourceFactory factory) {

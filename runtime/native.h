@@ -143,6 +143,8 @@ class NativeTable {
  public:
   void add(NativeFunction function);
   void add(SourceFactory factory);
+  /// Puts a function in the place of the one that has its name: one that does more, say, around it.
+  void replace(NativeFunction function);
   void add(DeviceAlternativeFactory factory);
   const NativeFunction* find_function(std::string_view name) const;
   const SourceFactory* find_source(std::string_view name) const;

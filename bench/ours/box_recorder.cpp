@@ -8,9 +8,8 @@
 #include <vector>
 
 #include "api/handles.h"
-#include "stdlib_ops/native/file_source.h"
 #include "stdlib_ops/native/image.h"
-#include "stdlib_ops/native/image_functions.h"
+#include "stdlib_ops/native/register_natives.h"
 #include "stdlib_ops/register_all.h"
 
 namespace galatea::bench {
@@ -37,10 +36,9 @@ BoxRecorder::~BoxRecorder() = default;
 galatea_error* BoxRecorder::make_engine(galatea_engine** engine) {
   auto library = std::make_shared<api::Library>();
   ops::register_all(library->operators);
-  library->natives.add(native::image_peek_function());
-  library->natives.add(native::file_source_factory());
+  native::register_natives(library->natives);
   for (const char* name : {"image.decode", "image.decode_window"}) {
-    runtime::NativeFunction function = native::image_decode_function(name);
+    runtime::NativeFunction function = *library->natives.find_function(name);
     auto decode = function.call;
     function.call = [seen = seen_.get(), decode](runtime::NativeContext& context) -> Status {
       native::Bytes bytes(context.inputs[0].data, static_cast<size_t>(context.inputs[0].extents[0]));
@@ -55,7 +53,7 @@ galatea_error* BoxRecorder::make_engine(galatea_engine** engine) {
       }
       return decode(context);
     };
-    library->natives.add(std::move(function));
+    library->natives.replace(std::move(function));
   }
   *engine = new galatea_engine{std::move(library)};
   return nullptr;
