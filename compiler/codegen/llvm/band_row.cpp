@@ -74,8 +74,12 @@ llvm::Value* FunctionEmitter::prepared_header(const PreparedLayout& layout, int 
 
 /// The column that a position outside of the row stands for.
 llvm::Value* FunctionEmitter::column(const PreparedLayout& layout, Value* position) {
-  Value* last = builder_.CreateSub(layout.src_width, i64(1));
-  Value* low = builder_.CreateSelect(builder_.CreateICmpSLT(position, last), position, last);
+  return bounded(position, builder_.CreateSub(layout.src_width, i64(1)));
+}
+
+/// min(number, last), at least 0.
+llvm::Value* FunctionEmitter::bounded(Value* number, Value* last) {
+  Value* low = builder_.CreateSelect(builder_.CreateICmpSLT(number, last), number, last);
   return builder_.CreateSelect(builder_.CreateICmpSGT(low, i64(0)), low, i64(0));
 }
 
@@ -201,6 +205,7 @@ void FunctionEmitter::store_group(const kernel::BandRow& row, const BandTarget& 
 }
 
 void FunctionEmitter::emit_plain_row(const kernel::BandRow& row) {
+  if (sums_whole_pixels(row.tables)) return emit_pixels_row(row);
   std::vector<DType> types = kernel_.var_types;
   kernel::Block block = row.tables.source_type == DType::kU8 && row.tables.channels >= 2 &&
                                 row.tables.channels <= 4 && row.tables.integer

@@ -297,10 +297,13 @@ class FunctionEmitter {
   void emit_band_prepare(const kernel::BandPrepare& prepare);
   void emit_band_row(const kernel::BandRow& row);
   void emit_plain_row(const kernel::BandRow& row);
+  static bool sums_whole_pixels(const kernel::BandTables& tables);
+  void emit_pixels_row(const kernel::BandRow& row);
   kernel::Block gathered_row(const kernel::BandRow& row, std::vector<DType>& types);
   void switch_steps(Value* steps, const std::vector<int64_t>& known,
                     const std::function<void(int64_t)>& emit);
   Value* column(const PreparedLayout& layout, Value* position);
+  Value* bounded(Value* number, Value* last);
   /// Where a row's sums go: element 0, and elements from channel to channel.
   struct BandTarget {
     Value *start, *plane;
