@@ -48,6 +48,13 @@ if(GALATEA_SANITIZE_THREAD)
   target_link_options(galatea_options INTERFACE -fsanitize=thread)
 endif()
 
+# Nobody waits for the tests' own code: the compiler takes half the time for it. (With -O0 passes_test takes four times as long,
+# and together they take longer than was saved.) Under the address sanitizer, undefined behaviour is looked for in what they test: in
+# their own code it takes a quarter of the compiler's time.
+function(galatea_test_options target)
+  target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-Og> $<$<BOOL:${GALATEA_SANITIZE_ADDRESS}>:-fno-sanitize=undefined>)
+endfunction()
+
 include(cmake/precompile.cmake)
 
 # galatea_unity(TARGET SOURCES_AT_ONCE [SOURCES THAT STAY ALONE...]): neighbours in the list of sources are compiled as one file, so that
@@ -87,12 +94,6 @@ endfunction()
 foreach(label runtime api device dsl aarch64)
   add_custom_target(tests_${label})
 endforeach()
-
-# Nobody waits for the tests' own code: the compiler takes half the time for it. (With -O0 passes_test takes four times as long,
-# and together they take longer than was saved.)
-function(galatea_test_options target)
-  target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-Og>)
-endfunction()
 
 # galatea_test(NAME SOURCES... LIBRARIES... [LABELS ...] [LONG]) declares one GoogleTest program, seen by ctest. Those that are LONG
 # are started first, so that no processor waits for them at the end.
