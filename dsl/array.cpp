@@ -117,9 +117,13 @@ Value make_array(Evaluator& evaluator, DType dtype, std::vector<int64_t> shape, 
 
 Value to_array(Evaluator& evaluator, const Value& value, Span span, std::optional<DType> wanted) {
   if (contains_poison(value)) return Value::poison();
-  if (contains_node(value))
-    return evaluator.fail(Message::kNodeInArray, span,
-                          {value.is_node() ? evaluator.type_text(value) : "a data node"});
+  if (contains_node(value)) {
+    Diagnostic diagnostic =
+        diagnose(Message::kNodeInArray, span, {value.is_node() ? evaluator.type_text(value) : "a data node"});
+    if (std::string help = evaluator.operator_for_call(span); !help.empty())
+      diagnostic.help = std::move(help);
+    return evaluator.report(std::move(diagnostic));
+  }
   Value source = value;
   if (value.is(ValueKind::kRange)) {
     auto elements = evaluator.iterate(value, span, "made an array");

@@ -121,7 +121,7 @@ enum class StatementKind : uint8_t {
   kImportFrom,
   kUnsupported,  ///< valid Python outside the language; `text` names the construct; `targets`, `body`: what
                  ///< it would bind
-  kTryImport,  ///< a `try` around imports alone: `body` is them, since an import that fails is an error here
+  kTryImport,  ///< a `try` around imports: `body` is what is tried, since an import that fails is an error here
 };
 
 struct ImportName {

@@ -182,6 +182,8 @@ Value fn_getattr(Evaluator& ev, CallArguments& a) {
       if (name == a.positional[1].text()) return value;
     }
   }
+  if (a.positional[0].is(ValueKind::kModule))
+    return ev.module_member(a.positional[0].as<ModuleObject>(), a.positional[1].text(), a.spans[1]);
   if (a.positional.size() == 3) return a.positional[2];
   return ev.fail(Message::kNoAttribute, a.spans[1], {describe_kind(a.positional[0]), a.positional[1].text()});
 }

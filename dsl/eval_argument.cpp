@@ -72,6 +72,7 @@ bool Evaluator::add_operator_arguments(const op::Operator& op, CallArguments& ar
       good = false;
     } else {
       good = add_argument(op, *schema, keyword, spec) && good;
+      check_unit(op, keyword);
     }
   }
   for (const op::ArgSpec& schema : op.args) {
@@ -79,7 +80,11 @@ bool Evaluator::add_operator_arguments(const op::Operator& op, CallArguments& ar
     bool given = std::any_of(arguments.keywords.begin(), arguments.keywords.end(), [&](const auto& keyword) {
       return keyword.name == schema.name && !keyword.value.is(ValueKind::kNone);
     });
-    if (given) continue;
+    // One that was misspelt is told as that.
+    const bool misspelt = std::ranges::any_of(arguments.keywords, [&](const auto& keyword) {
+      return !op.find_arg(keyword.name) && did_you_mean(keyword.name, {schema.name}) != "";
+    });
+    if (given || misspelt) continue;
     Diagnostic diagnostic =
         diagnose(Message::kMissingOperatorArgument, arguments.span, {"fn." + op.name, schema.name});
     if (!schema.documentation.empty()) diagnostic.notes.push_back(schema.name + ": " + schema.documentation);

@@ -264,6 +264,7 @@ bool Evaluator::bind_arguments(FunctionObject& function, CallArguments& argument
 }
 
 Value Evaluator::call_function(FunctionObject& function, CallArguments& arguments) {
+  function.called = true;
   if (function.poisoned) return Value::poison();
   // A call of itself by a function that may have returned before, nobody knows, may never end.
   auto lost = [&](const ActiveCall& active) {

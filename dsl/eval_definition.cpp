@@ -51,6 +51,7 @@ Value Evaluator::define_pipeline(const Value& function, const DecoratorObject* d
   if (decorator) {
     pipeline->options = decorator->options;
     pipeline->option_spans = decorator->option_spans;
+    pipeline->option_name_spans = decorator->option_name_spans;
   }
   for (const Parameter& p : s.parameters) {
     if (p.kind == ParameterKind::kKwArgs || p.kind == ParameterKind::kVarArgs)

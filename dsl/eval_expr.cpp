@@ -106,8 +106,12 @@ Value Evaluator::eval_name(const Expression& e) {
     auto found = frame->env.find(e.text);
     if (found == frame->env.end()) {
       // A name that the function binds somewhere is its own everywhere in it, as in Python.
-      if (frame->locals && frame->locals->contains(e.text))
-        return fail(Message::kUsedBeforeAssignment, e.span, {e.text});
+      if (frame->locals && frame->locals->contains(e.text)) {
+        // Once: what follows is the same mistake.
+        fail(Message::kUsedBeforeAssignment, e.span, {e.text});
+        frame->env[e.text] = {Value::poison(), e.span};
+        return Value::poison();
+      }
       continue;
     }
     if (found->second.value.is(ValueKind::kPending)) {

@@ -38,6 +38,13 @@ CallArguments::Keyword* keyword_of(CallArguments& arguments, std::string_view na
 // A call of a source that the host types: one input, or with `num_outputs` a list of them.
 Value Evaluator::call_source(const op::Operator& op, const std::string& path, CallArguments& arguments) {
   const size_t known = inputs_.size();
+  // What stands there by position is a source.
+  if (!arguments.positional.empty()) {
+    if (arguments.positional[0].is_poison()) return Value::poison();
+    arguments.keywords.push_back({"source", arguments.positional[0], arguments.spans[0], arguments.spans[0]});
+    arguments.positional.clear();
+    arguments.spans.clear();
+  }
   const CallArguments::Keyword* count = keyword_of(arguments, "num_outputs");
   Value result = count ? call_sources(op, path, arguments, CallArguments::Keyword(*count))
                        : call_operator_once(op, path, arguments, 0);

@@ -181,8 +181,13 @@ Value Evaluator::constant_node(const Value& value, Span span, std::optional<DTyp
               : own == DType::kI64 && !extents.empty() ? DType::kI32
               : own == DType::kU64 && !extents.empty() ? DType::kU32
                                                        : own;
-  } else if (!flatten(value, 0, extents, numbers))
-    return fail(Message::kNotConstant, span, {type_text(value)});
+  } else if (!flatten(value, 0, extents, numbers)) {
+    Diagnostic diagnostic = diagnose(Message::kNotConstant, span, {type_text(value)});
+    if (value.is(ValueKind::kString))
+      diagnostic.help =
+          "data holds numbers: compare a label with the number of its class, as in `label == 3`";
+    return report(std::move(diagnostic));
+  }
   auto any = [&](ValueKind kind) {
     return std::any_of(numbers.begin(), numbers.end(), [&](const Value& v) { return v.is(kind); });
   };
@@ -409,6 +414,22 @@ Value method_cpu(Evaluator& evaluator, CallArguments& arguments) {
   return evaluator.move_node(arguments.self, ir::Device::kCpu, arguments.span);
 }
 
+// The type that a method of a constant gives it: `types.Constant(3).uint8()`.
+std::optional<DType> constant_type(std::string_view method) {
+  if (method == "float32") return DType::kF32;
+  std::string name(method);
+  std::ranges::transform(name, name.begin(),
+                         [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; });
+  return name == method ? std::nullopt : dtype_from_types_name(name);
+}
+
+Value method_constant_type(Evaluator& evaluator, CallArguments& arguments) {
+  if (!arguments.positional.empty() || !arguments.keywords.empty())
+    return evaluator.fail(Message::kBadArgument, arguments.span, {arguments.name, "no arguments"});
+  return evaluator.node_operator("cast", {arguments.self}, arguments.span,
+                                 {{"dtype", ir::Attr(*constant_type(arguments.name)), arguments.span}});
+}
+
 // What stands before the dot of `image.mean`, where it is short enough to repeat in a help.
 std::string text_before_dot(const SourceMap& sources, Span whole, Span name) {
   constexpr size_t kLongest = 32;
@@ -427,6 +448,10 @@ Value Evaluator::node_attribute(const Value& node, const std::string& name, Span
   if (name == "cpu") return make_builtin("cpu", method_cpu, node);
   if (name == "property") return make_builtin("property", method_property, node);
   if (name == "source_info") return make_builtin("source_info", method_source_info, node);
+  // types.Constant(3).uint8()
+  const ir::Node* maker = constant_type(name) && graph_ ? graph_->defining_node(node.node) : nullptr;
+  if (maker && maker->op && maker->op->name == "constant")
+    return make_builtin(name, method_constant_type, node);
   if (name == "dtype" || name == "ndim" || name == "layout") {
     return fail(Message::kNodeProperty, name_span, {name, type_text(node)});
   }

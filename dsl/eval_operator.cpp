@@ -85,6 +85,13 @@ std::string Evaluator::operator_help(const std::string& path, const std::string&
   for (const std::string& candidate : candidates) {
     if (candidate.ends_with("." + snake_case(name))) return "did you mean `fn." + candidate + "`?";
   }
+  // A slip in a namespace: fn.reader.file.
+  std::vector<std::string> namespaces;
+  for (const std::string& candidate : candidates) {
+    if (const size_t dot = candidate.rfind('.'); dot != std::string::npos)
+      namespaces.push_back(candidate.substr(0, dot));
+  }
+  if (std::string near = did_you_mean(path, namespaces, "fn."); !near.empty()) return near;
   if (std::string near = did_you_mean(path, candidates, "fn."); !near.empty()) return near;
   // A slip in the name, without its namespace: fn.coinflip.
   std::vector<std::string> last_names;
@@ -94,6 +101,28 @@ std::string Evaluator::operator_help(const std::string& path, const std::string&
   if (!near) return "`galatea ops` lists the operators";
   const auto at = std::find(last_names.begin(), last_names.end(), *near) - last_names.begin();
   return "did you mean `fn." + candidates[static_cast<size_t>(at)] + "`?";
+}
+
+// The operator for a function of another library that is called with a data node there: `np.mean(image)`.
+std::string Evaluator::operator_for_call(Span argument) const {
+  const SourceFile* file = sources_.file(argument.file);
+  if (!file || argument.begin == 0) return {};
+  const std::string& text = file->text();
+  size_t end = text.find_last_not_of(" \t(", argument.begin - 1);
+  if (end == std::string::npos || text.find('(', end) >= argument.begin) return {};
+  size_t begin = end + 1;
+  const auto is_part = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+  };
+  while (begin > 0 && is_part(text[begin - 1])) --begin;
+  const std::string name = text.substr(begin, end + 1 - begin),
+                    subject = text.substr(argument.begin, argument.end - argument.begin);
+  if (const Suggestion* known = find_suggestion(Place::kOperator, "", name)) return help_of(*known, subject);
+  for (const char* prefix : {"", "reductions."}) {
+    const op::Operator* op = registry_.find(prefix + name);
+    if (op && !op->internal) return fmt::format("write `fn.{}{}({}, …)`", prefix, name, subject);
+  }
+  return {};
 }
 
 uint64_t Evaluator::random_key(const std::string& callee, const CallArguments& arguments,

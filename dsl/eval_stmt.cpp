@@ -9,7 +9,6 @@
 #include "dsl/parser.h"
 
 namespace galatea::dsl {
-namespace {
 
 void collect_target(const Expression& target, std::vector<std::string>& names) {
   if (target.kind == ExpressionKind::kName) names.push_back(target.text);
@@ -18,6 +17,8 @@ void collect_target(const Expression& target, std::vector<std::string>& names) {
   if (!compound) return;
   for (const ExpressionPtr& operand : target.operands) collect_target(*operand, names);
 }
+
+namespace {
 
 // Names that `:=` binds inside an expression.
 void collect_named(const Expression* e, std::vector<std::string>& names) {
@@ -130,6 +131,11 @@ void Evaluator::bind(const std::string& name, const Value& value, Span span) {
 
 void Evaluator::run_assign(const Statement& s) {
   Value value = eval_whole(*s.value);
+  if (s.value->kind == ExpressionKind::kGenerator && !value.is_poison()) {
+    fail(Message::kUnsupportedSyntax, s.value->span,
+         {"a generator that is kept", "write a list: `[… for … in …]`"});
+    value = Value::poison();
+  }
   if (!alive()) return;
   for (const ExpressionPtr& target : s.targets) assign(*target, value, s.span);
 }
@@ -200,10 +206,7 @@ void Evaluator::assign_sequence(const Expression& target, const Value& value, Sp
 void Evaluator::assign_element(const Expression& target, const Value& value) {
   Value base = eval_spoiled(*target.operands[0]);
   if (base.is_node()) return void(fail(Message::kNodeElementAssignment, target.span, {describe_kind(base)}));
-  if (target.operands[1]->kind == ExpressionKind::kSlice) {
-    fail(Message::kSliceAssignment, target.span);
-    return;
-  }
+  if (target.operands[1]->kind == ExpressionKind::kSlice) return assign_slice(target, base, value);
   Value key = eval(*target.operands[1]);
   if (base.is_poison() || contains_poison(key) || !alive()) return;
   if (base.is(ValueKind::kDict)) {
@@ -230,6 +233,39 @@ void Evaluator::assign_element(const Expression& target, const Value& value) {
     return void(fail(Message::kIndexRange, target.operands[1]->span,
                      {std::to_string(key.as_int()), "list", std::to_string(size)}));
   if (may_change(base, target.span)) list.elements[static_cast<size_t>(at)] = value;
+}
+
+// xs[begin:end:step] = values. With a step of one the list grows or shrinks.
+void Evaluator::assign_slice(const Expression& target, const Value& base, const Value& value) {
+  const Expression& slice = *target.operands[1];
+  if (base.is_poison()) return;
+  if (base.is(ValueKind::kArray)) {
+    fail(Message::kArrayConstant, target.span,
+         {"an assignment", "fill a list, and make the array of it: `np.array(xs)`"});
+    return;
+  }
+  if (!base.is(ValueKind::kList)) {
+    fail(Message::kElementAssignment, target.span, {describe_kind(base)});
+    return;
+  }
+  const auto places = slice_places(base, slice, static_cast<int64_t>(base.elements().size()), slice.span);
+  if (!places) return;
+  const auto values = iterate(value, slice.span, "assigned to a slice");
+  if (!values || !may_change(base, target.span)) return;
+  std::vector<Value>& elements = base.sequence().elements;
+  const auto [begin, count, step] = *places;
+  if (step == 1) {
+    const auto first = elements.begin() + begin;
+    elements.insert(elements.erase(first, first + count), values->begin(), values->end());
+    spend(elements.size());
+    return;
+  }
+  if (static_cast<int64_t>(values->size()) != count) {
+    fail(Message::kSliceAssignment, target.span, {std::to_string(values->size()), std::to_string(count)});
+    return;
+  }
+  for (int64_t i = 0; i < count; ++i)
+    elements[static_cast<size_t>(begin + i * step)] = (*values)[static_cast<size_t>(i)];
 }
 
 void Evaluator::run_augmented(const Statement& s) {
@@ -432,7 +468,22 @@ void Evaluator::run_return(const Statement& s) {
   }
   Value value = s.value ? eval(*s.value) : Value::none();
   if (!alive()) return;
+  remember_returned(s.value.get());
   frame_->call->returns.push_back(end_path(value, s.span));
+}
+
+// What a pipeline returns is spoken of element by element.
+void Evaluator::remember_returned(const Expression* value) {
+  returned_ = value;
+  returned_bindings_.clear();
+  if (!value) return;
+  const bool listed = value->kind == ExpressionKind::kTuple || value->kind == ExpressionKind::kList;
+  const auto binding = [&](const Expression& e) {
+    const auto found = e.kind == ExpressionKind::kName ? frame_->env.find(e.text) : frame_->env.end();
+    return found == frame_->env.end() ? Span{} : found->second.span;
+  };
+  if (!listed) return returned_bindings_.push_back(binding(*value));
+  for (const ExpressionPtr& element : value->operands) returned_bindings_.push_back(binding(*element));
 }
 
 void Evaluator::run_assert(const Statement& s) {

@@ -14,7 +14,34 @@
 
 namespace galatea::dsl {
 
+// The path of what a file takes of a host module, whose parts are not known: `torchvision.transforms.Resize`.
+std::optional<std::string> Evaluator::host_path(const Expression& e) const {
+  if (e.kind == ExpressionKind::kAttribute) {
+    const auto base = host_path(*e.operands[0]);
+    if (!base) return std::nullopt;
+    std::string path = *base + "." + e.text;
+    const auto known = library_.find(path);
+    const bool has_names = known != library_.end() && (!known->second->names.empty() ||
+                                                       known->second->lookup != ModuleObject::Lookup::kHost);
+    return has_names ? std::nullopt : std::optional(std::move(path));
+  }
+  if (e.kind != ExpressionKind::kName) return std::nullopt;
+  for (const Frame* frame = frame_; frame; frame = frame->parent) {
+    const auto found = frame->env.find(e.text);
+    if (found == frame->env.end()) continue;
+    const Value& value = found->second.value;
+    const bool is_host = value.is(ValueKind::kModule) &&
+                         value.as<ModuleObject>().lookup == ModuleObject::Lookup::kHost &&
+                         value.as<ModuleObject>().names.empty();
+    return is_host ? std::optional(value.as<ModuleObject>().name) : std::nullopt;
+  }
+  return std::nullopt;
+}
+
 Value Evaluator::eval_attribute(const Expression& e) {
+  // Told as a whole: `torchvision.transforms.Resize`, not its first part.
+  if (e.operands[0]->kind == ExpressionKind::kAttribute)
+    if (const auto path = host_path(e)) return fail_host(*path, e.text_span);
   // A second change of the same list is reported as well; what reads it is silent.
   bool changes = changes_container(e.text);
   Value base = changes ? eval_spoiled(*e.operands[0]) : eval(*e.operands[0]);
@@ -201,28 +228,42 @@ bool Evaluator::eval_slice_parts(const Value& base, const Expression& slice,
   return true;
 }
 
-Value Evaluator::eval_slice(const Value& base, const Expression& slice, Span span) {
+// The places that a slice names among `size` elements; nullopt after an error.
+std::optional<Evaluator::SlicePlaces> Evaluator::slice_places(const Value& base, const Expression& slice,
+                                                              int64_t size, Span span) {
   std::optional<int64_t> parts[3];
-  if (!eval_slice_parts(base, slice, parts)) return Value::poison();
-  bool is_text = base.is(ValueKind::kString);
-  if (!base.is_sequence() && !is_text && !base.is(ValueKind::kRange))
-    return fail(Message::kNotIndexable, span, {describe_kind(base)});
-  auto elements = iterate(base, span, "sliced");
-  if (!elements) return Value::poison();
-  auto size = static_cast<int64_t>(elements->size());
+  if (!eval_slice_parts(base, slice, parts)) return std::nullopt;
   int64_t step_size = parts[2].value_or(1);
-  if (step_size == 0) return fail(Message::kZeroStep, span);
+  if (step_size == 0) {
+    fail(Message::kZeroStep, span);
+    return std::nullopt;
+  }
   auto clip = [&](std::optional<int64_t> bound, int64_t absent) {
     if (!bound) return absent;
     int64_t at = *bound < 0 ? *bound + size : *bound;
     return step_size > 0 ? std::clamp<int64_t>(at, 0, size) : std::clamp<int64_t>(at, -1, size - 1);
   };
-  int64_t begin = clip(parts[0], step_size > 0 ? 0 : size - 1);
-  int64_t end = clip(parts[1], step_size > 0 ? size : -1);
-  std::vector<Value> out;
+  const int64_t begin = clip(parts[0], step_size > 0 ? 0 : size - 1);
+  const int64_t end = clip(parts[1], step_size > 0 ? size : -1);
   step_size = std::clamp<int64_t>(step_size, -size - 1, size + 1);
-  for (int64_t i = begin; step_size > 0 ? i < end : i > end; i += step_size)
-    out.push_back((*elements)[static_cast<size_t>(i)]);
+  const int64_t width = step_size > 0 ? end - begin : begin - end, stride = std::abs(step_size);
+  return SlicePlaces{begin, std::max<int64_t>((width + stride - 1) / stride, 0), step_size};
+}
+
+Value Evaluator::eval_slice(const Value& base, const Expression& slice, Span span) {
+  bool is_text = base.is(ValueKind::kString);
+  if (!base.is_sequence() && !is_text && !base.is(ValueKind::kRange)) {
+    std::optional<int64_t> parts[3];
+    if (!eval_slice_parts(base, slice, parts)) return Value::poison();
+    return fail(Message::kNotIndexable, span, {describe_kind(base)});
+  }
+  auto elements = iterate(base, span, "sliced");
+  if (!elements) return Value::poison();
+  const auto places = slice_places(base, slice, static_cast<int64_t>(elements->size()), span);
+  if (!places) return Value::poison();
+  std::vector<Value> out;
+  for (int64_t i = 0; i < places->count; ++i)
+    out.push_back((*elements)[static_cast<size_t>(places->begin + i * places->step)]);
   if (is_text) {
     std::string text;
     for (const Value& c : out) text += c.text();

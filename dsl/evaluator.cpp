@@ -276,9 +276,27 @@ std::optional<std::vector<Value>> Evaluator::iterate(const Value& value, Span sp
     case ValueKind::kPoison:
     case ValueKind::kUnknown:
       return std::nullopt;
-    case ValueKind::kNode:
-      fail(Message::kIterateNode, span, {type_text(value), std::string(purpose)});
+    case ValueKind::kNode: {
+      Diagnostic diagnostic = diagnose(Message::kIterateNode, span, {type_text(value), std::string(purpose)});
+      // Loops over a tensor's elements, and what does the same to all of them at once.
+      if (purpose == "tested")
+        diagnostic.help =
+            "reduce it: `fn.reductions.max(x) > 0` for `any`, `fn.reductions.min(x) > 0` for `all`";
+      else if (purpose == "zipped" || purpose == "mapped" || purpose == "filtered")
+        diagnostic.help = "an operator works on all elements at once: call it with the data node itself";
+      else if (purpose == "sorted")
+        diagnostic.help =
+            "there is no operator that sorts; sort in the host program, or before the data is written";
+      report(std::move(diagnostic));
       return std::nullopt;
+    }
+    case ValueKind::kBuiltin: {
+      Diagnostic diagnostic =
+          diagnose(Message::kNotIterable, span, {describe_kind(value), std::string(purpose)});
+      diagnostic.help = "call it; of extents take elements, as in `image.shape()[0]`";
+      report(std::move(diagnostic));
+      return std::nullopt;
+    }
     default:
       fail(Message::kNotIterable, span, {describe_kind(value), std::string(purpose)});
       return std::nullopt;

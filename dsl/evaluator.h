@@ -53,7 +53,11 @@ struct CallArguments {
 
 class PixelScope;
 
+class UncalledFunction;
+
 class Evaluator {
+  friend class UncalledFunction;
+
  public:
   Evaluator(const op::Registry& registry, SourceMap& sources, DiagnosticSink& sink,
             const FrontendOptions& options);
@@ -148,6 +152,10 @@ class Evaluator {
   Value find_operator(ModuleObject& names, const std::string& name, Span span);
   /// Notes once that something named for the GPU runs on the CPU.
   void note_device(Span span, const std::string& what);
+  Value module_member(ModuleObject& module, const std::string& name, Span span);
+  std::string operator_for_call(Span argument) const;
+  /// Looks up what functions of the file name that nobody has called.
+  void check_uncalled(ModuleObject& module);
   Value move_node(const Value& node, ir::Device to, Span span);
 
   // ---- choices among functions (eval_select.cpp) ----
@@ -218,6 +226,7 @@ class Evaluator {
   void run_suite(const Suite& suite);
   void run_statement(const Statement& s);
   void run_assign(const Statement& s);
+  void assign_slice(const Expression& target, const Value& base, const Value& value);
   void run_augmented(const Statement& s);
   void run_annotated(const Statement& s);
   void run_if(const Statement& s);
@@ -227,6 +236,7 @@ class Evaluator {
   void run_loop_body(const Statement& s, LoopState& loop, bool& goes_on);
   void finish_loop(const Statement& s, LoopState& loop);
   void run_return(const Statement& s);
+  void remember_returned(const Expression* value);
   void run_break(const Statement& s);
   void run_function(const Statement& s);
   void run_assert(const Statement& s);
@@ -308,10 +318,16 @@ class Evaluator {
   Value eval_logical(const Expression& e, size_t at, const Value& left);
   Value eval_not(const Expression& e);
   Value eval_compare(const Expression& e, size_t at, const Value& left);
+  std::optional<std::string> host_path(const Expression& e) const;
   Value eval_attribute(const Expression& e);
   void eval_unused_selector(const Expression& selector);
   Value eval_subscript(const Expression& e);
   Value eval_lambda(const Expression& e);
+  struct SlicePlaces {
+    int64_t begin, count, step;
+  };
+  std::optional<SlicePlaces> slice_places(const Value& base, const Expression& slice, int64_t size,
+                                          Span span);
   Value eval_slice(const Value& base, const Expression& slice, Span span);
   bool eval_slice_parts(const Value& base, const Expression& slice, std::optional<int64_t> (&parts)[3]);
   Value eval_array_subscript(const Value& base, const Expression& selector, Span span);
@@ -338,6 +354,8 @@ class Evaluator {
   void note_same_seed(const op::Operator& op, int64_t seed, Span span);
   bool add_common_argument(const op::Operator& op, const CallArguments::Keyword& keyword,
                            op::GraphBuilder::NodeSpec& spec, uint64_t key);
+  void check_unit(const op::Operator& op, const CallArguments::Keyword& keyword);
+  void check_keyword(const op::Operator& op, const std::string& name, Span span);
   bool add_argument(const op::Operator& op, const op::ArgSpec& schema, const CallArguments::Keyword& keyword,
                     op::GraphBuilder::NodeSpec& spec, std::string_view called = {});
   std::optional<ir::Attr> to_attr(const Value& value, Span span, const std::string& what);
@@ -394,7 +412,6 @@ class Evaluator {
   /// Whether a file lies in a folder or below.
   static bool inside(const std::string& path, const std::string& folder);
   std::optional<std::string> resolve_file(const std::string& dotted, int level, Span span);
-  Value module_member(ModuleObject& module, const std::string& name, Span span);
   ModuleObject* load_library_file(const std::string& path);
   void evaluate_text(ModuleObject& module, const std::string& file, const std::string& text);
   Value text_operator(const op::TextOperator& op, Span span);
@@ -407,9 +424,11 @@ class Evaluator {
   // ---- pipelines (pipeline.cpp) ----
   struct OutputChecks;
   bool apply_options(PipelineObject& pipeline, ir::Graph& graph, OutputChecks& checks);
-  bool apply_option(const std::string& name, const Value& value, Span span, ir::Graph& graph,
+  bool apply_option(const std::string& name, const Value& value, Span span, Span name_span, ir::Graph& graph,
                     OutputChecks& checks);
   void apply_host(ir::Graph& graph);
+  bool check_default(const FunctionObject& function, const Parameter& parameter, const Value& value);
+  bool check_elements(const Parameter& parameter, const Value& value);
   bool bind_parameters(PipelineObject& pipeline, Frame& frame);
   std::optional<Value> parse_parameter(const Parameter& parameter, const Value& default_value,
                                        const std::string& text);
@@ -417,6 +436,8 @@ class Evaluator {
                                   const Value& default_value, const std::string& text);
   bool set_fields(const Parameter& parameter, Value& record);
   std::optional<Value> parse_literal(const std::string& name, const std::string& text);
+  void report_nested_output(const PipelineObject& pipeline, const Value& value, std::optional<size_t> number,
+                            size_t outputs, Span span);
   bool finish_outputs(PipelineObject& pipeline, const Value& result, ir::Graph& graph,
                       const OutputChecks& checks);
   bool check_outputs(const std::vector<ir::ValueId>& outputs, const PipelineObject& pipeline,
@@ -492,6 +513,8 @@ class Evaluator {
   std::map<std::string, Span> node_names_;
   std::map<std::pair<std::string, int64_t>, Span>
       seeds_;                              ///< of random operators: where they were first given
+  const Expression* returned_ = nullptr;   ///< what the `return` of returned_at_ returns
+  std::vector<Span> returned_bindings_;    ///< where what it names was assigned, one for each element
   Span returned_at_;                       ///< where the function that ended last returned
   op::Compat compat_ = op::Compat::kDali;  ///< of the pipeline that is staged
   bool same_seed_same_draw_ = false;       ///< of that pipeline: `seed=` of a call alone decides its draws

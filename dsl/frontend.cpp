@@ -149,6 +149,7 @@ FrontendResult run(const std::string& file_name, std::optional<std::string> text
         result.graphs.push_back(std::move(graph));
       }
     }
+    if (module && all) evaluator.check_uncalled(*module);
     result.ok = !sink.has_errors();
     result.diagnostics = sink.take();
     if (!sources.has_made_texts()) return;

@@ -11,6 +11,7 @@
 #include <cctype>
 #include <set>
 
+#include "dsl/lookalikes.h"
 #include "dsl/messages.h"
 
 namespace galatea::dsl {
@@ -160,12 +161,20 @@ class Lexer {
   void report(Message message, size_t begin, size_t end, std::vector<std::string> arguments = {}) {
     diagnostics.push_back(diagnose(message, span(begin, end), std::move(arguments)));
   }
+  /// A token that was spelled as another language does: told once, and read as it is meant.
+  void add_translated(TokenKind kind, size_t length, std::string_view meant) {
+    report(Message::kUnsupportedSyntax, at_, at_ + length,
+           {"`" + std::string(text_.substr(at_, length)) + "`", "write `" + std::string(meant) + "`"});
+    tokens.push_back({kind, span(at_, at_ + length), meant, 0});
+    at_ += length;
+  }
 
   bool read_indentation();
   void set_indentation(int column, int column_of_ones, size_t begin);
   void read_token();
   void read_newline();
   void read_name();
+  void read_lookalike(char32_t c, size_t length);
   void read_number();
   void read_string(size_t begin, size_t quote_at);
   void read_operator();
@@ -327,22 +336,30 @@ void Lexer::read_token() {
 
 void Lexer::read_name() {
   size_t begin = at_;
-  bool bad = false;
   while (at_ < end_ && is_name_part(static_cast<unsigned char>(peek()))) {
     if (static_cast<unsigned char>(peek()) < 0x80) {
       ++at_;
       continue;
     }
     uint32_t code_point = 0;
-    size_t length = utf8_length(text_, at_, code_point);
-    if (length > 1 && !is_letter(code_point)) bad = true;
-    at_ += std::max<size_t>(length, 1);
+    const size_t length = std::max<size_t>(utf8_length(text_, at_, code_point), 1);
+    if (length > 1 && !is_letter(code_point)) {
+      const Lookalike* entry = find_lookalike(code_point);
+      // What is meant as an operator or a blank ends the name.
+      if (at_ > begin && entry && !entry->ascii.empty()) break;
+      if (at_ == begin) return read_lookalike(code_point, length);
+      report(Message::kBadCharacter, at_, at_ + length,
+             {describe_character(code_point), advice_for(code_point)});
+      const size_t end = at_;
+      at_ += length;
+      const bool goes_on = at_ < end_ && is_name_part(static_cast<unsigned char>(peek()));
+      if (entry && !goes_on) return add(TokenKind::kName, begin, end);
+      while (at_ < end_ && is_name_part(static_cast<unsigned char>(peek()))) ++at_;
+      return add(TokenKind::kError, begin, at_);
+    }
+    at_ += length;
   }
   std::string_view word = text_.substr(begin, at_ - begin);
-  if (bad) {
-    report(Message::kBadCharacter, begin, at_, {std::string(word)});
-    return add(TokenKind::kError, begin, at_);
-  }
   if ((peek() == '"' || peek() == '\'') && word.size() <= 2) {
     std::string lower(word);
     std::transform(lower.begin(), lower.end(), lower.begin(),
@@ -352,6 +369,36 @@ void Lexer::read_name() {
       return read_string(begin, at_);
   }
   add(is_keyword(word) ? TokenKind::kKeyword : TokenKind::kName, begin, at_);
+}
+
+/// A character outside ASCII that is no letter: told by its name, with the ASCII that is meant, and read as that.
+void Lexer::read_lookalike(char32_t c, size_t length) {
+  report(Message::kBadCharacter, at_, at_ + length, {describe_character(c), advice_for(c)});
+  const size_t begin = at_;
+  at_ += length;
+  const Lookalike* entry = find_lookalike(c);
+  if (!entry) return add(TokenKind::kError, begin, at_);
+  if (entry->ascii.empty() || entry->ascii == " ") {
+    return;
+  }
+  if (entry->ascii == "'" || entry->ascii == "\"") {
+    // To the other quote of its kind, in the same line.
+    for (size_t end = at_; end < end_ && text_[end] != '\n' && text_[end] != '\r';) {
+      uint32_t other = 0;
+      const size_t step = std::max<size_t>(utf8_length(text_, end, other), 1);
+      end += step;
+      const Lookalike* closer = find_lookalike(other);
+      const std::string_view meant = closer ? closer->ascii : text_.substr(end - step, step);
+      if (meant != entry->ascii) continue;
+      at_ = end;
+      return add(TokenKind::kError, begin, at_);
+    }
+    return add(TokenKind::kError, begin, at_);
+  }
+  const bool is_operator = operator_length(entry->ascii) == entry->ascii.size() &&
+                           std::string_view("()[]{}").find(entry->ascii[0]) == std::string_view::npos;
+  if (!is_operator) return add(TokenKind::kError, begin, at_);
+  tokens.push_back({TokenKind::kOperator, span(begin, at_), entry->ascii, 0});
 }
 
 void Lexer::read_number() {
@@ -402,6 +449,14 @@ void Lexer::read_number() {
   std::string text(text_.substr(begin, at_ - begin));
   if (bad) {
     bool imaginary = text.back() == 'j' || text.back() == 'J';
+    const size_t first = text.find_first_not_of("0_");
+    if (text[0] == '0' && first != std::string::npos &&
+        text.find_first_not_of("01234567_") == std::string::npos) {  // an octal number of Python 2 and of C
+      report(Message::kUnsupportedSyntax, begin, at_,
+             {"`" + text + "`", "write `0o" + text.substr(first) + "` for an octal number, or `" +
+                                    text.substr(first) + "` for a decimal one"});
+      return add(TokenKind::kError, begin, at_);
+    }
     report(imaginary ? Message::kUnsupportedSyntax : Message::kBadNumber, begin, at_,
            imaginary ? std::vector<std::string>{"a complex number",
                                                 "data has real element types; keep two real values instead"}
@@ -482,16 +537,26 @@ void Lexer::read_bracket(char c) {
 
 void Lexer::read_operator() {
   const char c = peek();
+  // Of C and its heirs, and of Python 2.
+  if (c == '&' && peek(1) == '&') return add_translated(TokenKind::kKeyword, 2, "and");
+  if (c == '|' && peek(1) == '|') return add_translated(TokenKind::kKeyword, 2, "or");
+  if (c == '!' && peek(1) != '=') return add_translated(TokenKind::kKeyword, 1, "not");
+  if (c == '<' && peek(1) == '>') return add_translated(TokenKind::kOperator, 2, "!=");
+  if (c == '=' && peek(1) == '=' && peek(2) == '=') return add_translated(TokenKind::kOperator, 3, "==");
+  if (c == '!' && peek(1) == '=' && peek(2) == '=') return add_translated(TokenKind::kOperator, 3, "!=");
+  if (c == '?') {  // a choice by `?` and `:`, of which the parser knows the parts
+    add(TokenKind::kOperator, at_, at_ + 1);
+    ++at_;
+    return;
+  }
   if (const size_t length = operator_length(text_.substr(at_, end_ - at_)); length > 0) {
     if (length == 1 && std::string_view("()[]{}").find(c) != std::string_view::npos) return read_bracket(c);
     add(TokenKind::kOperator, at_, at_ + length);
     at_ += length;
     return;
   }
-  std::string shown = std::isprint(static_cast<unsigned char>(c))
-                          ? std::string(1, c)
-                          : "\\x" + std::to_string(static_cast<unsigned char>(c));
-  report(Message::kBadCharacter, at_, at_ + 1, {shown});
+  report(Message::kBadCharacter, at_, at_ + 1,
+         {describe_character(static_cast<unsigned char>(c)), advice_for(static_cast<unsigned char>(c))});
   add(TokenKind::kError, at_, at_ + 1);
   ++at_;
 }

@@ -236,6 +236,7 @@ Value call_pipeline_def(Evaluator& ev, CallArguments& a) {
   for (const CallArguments::Keyword& keyword : a.keywords) {
     decorator->options.emplace_back(keyword.name, keyword.value);
     decorator->option_spans.push_back(keyword.span);
+    decorator->option_name_spans.push_back(keyword.name_span);
   }
   return Value(ValueKind::kDecorator, decorator);
 }
@@ -365,6 +366,8 @@ void Evaluator::make_library_modules() {
       {"fn", as_value(fn)},           {"ops", as_value(ops)},           {"types", as_value(types)},
       {"math", as_value(math)},       {"pipeline", as_value(pipeline)}, {"pipeline_def", pipeline_def},
       {"Pipeline", as_value(current)}};
+  // Of the interface that is modelled.
+  dali->names["__version__"] = {ev.make_string("2.4.0"), {}};
   auto* axis = ev.arena.make<NewAxisObject>();
   dali->names["newaxis"] = {Value(ValueKind::kNewAxis, axis), {}};
   ModuleObject* nvidia = add("nvidia");
@@ -372,6 +375,7 @@ void Evaluator::make_library_modules() {
 
   ModuleObject* galatea = add("galatea");
   galatea->names = dali->names;
+  galatea->names.erase("__version__");
   galatea->names["struct"] = {ev.make_builtin("struct", call_struct), {}};
   galatea->names["pixel"] = {ev.make_builtin("galatea.pixel", call_pixel_decorator), {}};
   galatea->names["cuda_kernel"] = {ev.make_builtin("galatea.cuda_kernel", call_cuda_kernel), {}};

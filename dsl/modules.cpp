@@ -9,6 +9,7 @@
 #include "dsl/evaluator.h"
 #include "dsl/host_modules.h"
 #include "dsl/lexer.h"
+#include "dsl/operator_text.h"
 #include "dsl/parser.h"
 #include "dsl/suggest.h"
 
@@ -206,8 +207,15 @@ ModuleObject* Evaluator::find_module(const std::string& path, Span span, bool re
   if (!report_missing) return nullptr;
   std::vector<std::string> names;
   for (const auto& [name, module] : library_) names.push_back(name);
+  const std::string near = path.starts_with("galatea.") ? "" : did_you_mean(path, names);
+  std::error_code error;
+  const bool is_ours = path.starts_with("nvidia.dali.") || path.starts_with("galatea.");
+  const bool is_beside = fs::exists(imported_path(path, 1, span), error);
+  // Anything else is the host program's: it matters where it is used.
+  if (near.empty() && !is_ours && !is_beside) return host_module(path);
   Diagnostic diagnostic = diagnose(Message::kUnknownModule, span, {path});
-  if (std::string near = did_you_mean(path, names); !near.empty()) diagnostic.help = near;
+  if (!near.empty()) diagnostic.help = near;
+  if (is_beside) diagnostic.help = "a file beside this one: write `from ." + path + " import …`";
   report(std::move(diagnostic));
   return nullptr;
 }
@@ -223,8 +231,18 @@ ModuleObject* Evaluator::host_module(const std::string& path) {
 }
 
 Value Evaluator::fail_host(const std::string& path, Span span) {
+  const std::string name = path.substr(path.rfind('.') + 1);
+  // Functions of libraries for pictures and tensors have operators; draws are told otherwise.
+  const bool draws = path.starts_with("random.") || path.contains(".random.");
+  const Suggestion* known = draws ? nullptr : find_suggestion(Place::kOperator, "", name);
+  if (known) return fail(Message::kHostOnly, span, {path, help_of(*known, first_argument(sources_, span))});
+  const op::Operator* op = draws ? nullptr : registry_.find(snake_case(name));
+  if (op && !op->internal) return fail(Message::kHostOnly, span, {path, "write `fn." + op->name + "(…)`"});
   const char* advice = host_module_advice(path);
-  return fail(Message::kHostOnly, span, {path, advice ? advice : ""});
+  return fail(Message::kHostOnly, span,
+              {path, advice ? advice
+                            : "what this module does belongs to the host program; data nodes take the "
+                              "operators of `fn`, which `galatea ops` lists"});
 }
 
 Value Evaluator::module_member(ModuleObject& module, const std::string& name, Span span) {

@@ -29,8 +29,9 @@ std::unique_ptr<Module> parse_module(uint32_t file, std::string_view text,
 ExpressionPtr parse_single_expression(uint32_t file, std::string_view text,
                                       std::vector<Diagnostic>& diagnostics);
 
-/// Calls `visit` for every name that the statements bind in their own scope: assignments, loops, imports,
-/// functions, `:=`.
+/// Appends the names of a target: `a`, `a, *b`.
+void collect_target(const Expression& target, std::vector<std::string>& names);
+/// Appends every name that the statements bind in their own scope: assignments, loops, imports, functions, `:=`.
 void collect_bound_names(const Suite& suite, std::vector<std::string>& names);
 
 }  // namespace galatea::dsl

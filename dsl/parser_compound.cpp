@@ -22,8 +22,7 @@ StatementPtr Parser::parse_compound(std::string_view keyword) {
   if (keyword == "for") return parse_for();
   if (keyword == "while") return parse_while();
   if (keyword == "def") return parse_function({}, token().span);
-  if (keyword == "class")
-    return parse_unsupported_block("`class`", "use functions, and `galatea.struct(name=value)` for records");
+  if (keyword == "class") return parse_unsupported_block("`class`", advice_for_class());
   if (keyword == "with")
     return parse_unsupported_block("`with`",
                                    "write a function decorated with `@pipeline_def` and return its outputs");
@@ -38,15 +37,44 @@ StatementPtr Parser::parse_compound(std::string_view keyword) {
   return nullptr;
 }
 
+// What `if` and `while` ask; `=` in place of `==` is told and read as that.
+ExpressionPtr Parser::parse_condition() {
+  const Token first = token();
+  ExpressionPtr value = parse_named();
+  if (!is("=")) return value;
+  const Token equals = tokens_[at_++];
+  report_unsupported(equals.span, "`=` in a condition", "write `==` to compare");
+  ExpressionPtr comparison = make(ExpressionKind::kCompare, first.span);
+  comparison->text_span = equals.span;
+  comparison->ops.emplace_back("==");
+  comparison->operands.push_back(std::move(value));
+  comparison->operands.push_back(parse_expression());
+  comparison->span = since(first);
+  return comparison;
+}
+
+// `elif`, or what other languages write for it: told, and read as that.
+bool Parser::accept_elif() {
+  if (is("elif")) return true;  // it begins the inner statement
+  const Token& t = token();
+  const bool one_word =
+      t.kind == TokenKind::kName && (t.text == "elseif" || t.text == "elsif") && !is("=", 1) && !is(".", 1);
+  if (!one_word && !(is("else") && is("if", 1))) return false;
+  const Span span = one_word ? t.span : cover(t.span, token(1).span);
+  report_unsupported(span, one_word ? "`" + std::string(t.text) + "`" : "`else if`", "write `elif`");
+  if (!one_word) ++at_;
+  return true;
+}
+
 StatementPtr Parser::parse_if() {
   const Token first = tokens_[at_++];
   auto statement = make_statement(StatementKind::kIf, first);
-  statement->value = parse_named();
+  statement->value = parse_condition();
   bool guard = in_main_guard_;
   if (block_depth_ == 0 && is_main_guard(*statement->value)) in_main_guard_ = true;
   statement->body = parse_block("the condition of `" + std::string(first.text) + "`");
   in_main_guard_ = guard;
-  if (is("elif")) {
+  if (accept_elif()) {
     DepthGuard depth(*this);
     statement->orelse.push_back(parse_if());
   } else if (accept("else")) {
@@ -59,7 +87,7 @@ StatementPtr Parser::parse_if() {
 StatementPtr Parser::parse_while() {
   const Token first = tokens_[at_++];
   auto statement = make_statement(StatementKind::kWhile, first);
-  statement->value = parse_named();
+  statement->value = parse_condition();
   statement->body = parse_block("the condition of `while`");
   if (accept("else")) statement->orelse = parse_block("`else`");
   statement->span = since(first);
@@ -144,7 +172,12 @@ std::vector<Parameter> Parser::parse_parameters(std::string_view closer, bool an
     }
     bool star = false;
     if (accept("*")) {
-      if (kind != ParameterKind::kNormal) fail_expected("a parameter");
+      if (kind != ParameterKind::kNormal) {
+        const Span span = tokens_[at_ - 1].span;
+        report_unsupported(span, "a second `*` among the parameters",
+                           "keep one: `*` alone, or `*args`, which takes what is given by position");
+        throw SyntaxError{};
+      }
       kind = ParameterKind::kKeywordOnly;
       if (is(",")) {
         bare_star = true;

@@ -168,6 +168,7 @@ ExpressionPtr Parser::parse_expression() {
   const Token first = token();
   if (is("lambda")) return parse_lambda();
   ExpressionPtr value = parse_or();
+  if (is("?")) return parse_question(first, std::move(value));
   if (!is("if")) return value;
   Span keyword = tokens_[at_++].span;
   ExpressionPtr conditional = make(ExpressionKind::kConditional, first.span);
@@ -176,6 +177,30 @@ ExpressionPtr Parser::parse_expression() {
   conditional->operands.push_back(parse_or());
   expect("else", "in `value if condition else value`");
   conditional->operands.push_back(parse_expression());
+  conditional->span = since(first);
+  return conditional;
+}
+
+// `condition ? value : value` of C and its heirs, read as what it means.
+ExpressionPtr Parser::parse_question(const Token& first, ExpressionPtr condition) {
+  const Token question = tokens_[at_++];
+  ExpressionPtr conditional = make(ExpressionKind::kConditional, first.span);
+  conditional->text_span = question.span;
+  ExpressionPtr value = parse_expression();
+  const auto text = [&](const ExpressionPtr& e) {
+    return std::string(text_.substr(e->span.begin, e->span.end - e->span.begin));
+  };
+  std::string advice = "write `value if condition else value`";
+  ExpressionPtr otherwise;
+  if (accept(":")) {
+    otherwise = parse_expression();
+    advice = "write `" + text(value) + " if " + text(condition) + " else " + text(otherwise) + "`";
+  }
+  report_unsupported(question.span, "`?`", std::move(advice));
+  if (!otherwise) throw SyntaxError{};
+  conditional->operands.push_back(std::move(value));
+  conditional->operands.push_back(std::move(condition));
+  conditional->operands.push_back(std::move(otherwise));
   conditional->span = since(first);
   return conditional;
 }
@@ -270,6 +295,7 @@ ExpressionPtr Parser::parse_binary(int least) {
     if (level < 0 || level < least) return value;
     if (level != before) length = 0;
     before = level;
+    if (is_increment()) return value;
     const Token op = tokens_[at_++];
     check_chain(++length);
     ExpressionPtr binary = make(ExpressionKind::kBinary, first.span, std::string(op.text));

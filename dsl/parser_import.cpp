@@ -1,9 +1,11 @@
 // Imports, and statements of Python that the language leaves out. In: tokens. Out: kImport, kImportFrom and
 // kUnsupported statements.
 #include <algorithm>
+#include <array>
 #include <iterator>
 
 #include "dsl/parser_state.h"
+#include "dsl/suggest.h"
 
 namespace galatea::dsl {
 
@@ -140,6 +142,37 @@ void Parser::parse_unsupported_header(Statement& statement) {
   }
 }
 
+// A class that inherits from Pipeline is a function here: what `__init__` takes are its parameters.
+std::string Parser::advice_for_class() const {
+  size_t at = at_ + 1;
+  const std::string name(tokens_[at].text);
+  bool of_pipeline = false;
+  for (++at; at < tokens_.size() && tokens_[at].kind != TokenKind::kNewline; ++at)
+    of_pipeline = of_pipeline || tokens_[at].text == "Pipeline";
+  if (!of_pipeline) return "use functions, and `galatea.struct(name=value)` for records";
+  std::string parameters;
+  constexpr std::array kOfThePipeline = {"self",      "batch_size", "num_threads",
+                                         "device_id", "seed",       "max_batch_size"};
+  for (int depth = 0; at < tokens_.size(); ++at) {
+    depth += tokens_[at].kind == TokenKind::kIndent ? 1 : tokens_[at].kind == TokenKind::kDedent ? -1 : 0;
+    if (depth == 0 && tokens_[at].kind != TokenKind::kNewline) break;
+    if (tokens_[at].text != "__init__" || tokens_[at - 1].text != "def" || tokens_[at + 1].partner == 0)
+      continue;
+    const size_t end = tokens_[at + 1].partner;
+    for (size_t i = at + 1; i < end; ++i) {
+      const bool begins = tokens_[i].text == "(" || tokens_[i].text == ",";
+      const std::string_view parameter = tokens_[i + 1].text;
+      if (i > at + 1 && tokens_[i].partner > i) i = tokens_[i].partner;  // a default in brackets
+      if (!begins || tokens_[i + 1].kind != TokenKind::kName) continue;
+      if (std::ranges::find(kOfThePipeline, parameter) != kOfThePipeline.end()) continue;
+      parameters += (parameters.empty() ? "" : ", ") + std::string(parameter);
+    }
+    break;
+  }
+  return "write a function: `@pipeline_def(batch_size=…)` above `def " + snake_case(name) + "(" + parameters +
+         "):`, which does what `define_graph` did and returns its outputs; what `__init__` took are its parameters";
+}
+
 // A header, and a block that is read for syntax errors only.
 StatementPtr Parser::parse_unsupported_block(std::string construct, std::string advice) {
   const Token first = token();
@@ -173,29 +206,22 @@ StatementPtr Parser::parse_unsupported_block(std::string construct, std::string 
   return statement;
 }
 
-namespace {
-
-// What may stand in a `try` around imports: nothing there can fail in another way.
-bool is_import_or_constant(const Statement& s) {
-  if (s.kind == StatementKind::kImport || s.kind == StatementKind::kImportFrom ||
-      s.kind == StatementKind::kPass)
-    return true;
-  if (s.kind != StatementKind::kAssign) return false;
-  ExpressionKind kind = s.value->kind;
-  return kind == ExpressionKind::kTrue || kind == ExpressionKind::kFalse || kind == ExpressionKind::kNone ||
-         kind == ExpressionKind::kInteger || kind == ExpressionKind::kString;
-}
-
-}  // namespace
-
 // `try: import … except ImportError: …` begins many files; there is nothing to catch, so the imports stand as
-// they are. Any other `try` is out.
+// they are, with what else is tried. Any other `try` is out.
 StatementPtr Parser::parse_try() {
   const Token first = tokens_[at_++];
   auto statement = make_statement(StatementKind::kTryImport, first);
   bool guard = in_main_guard_;
-  in_main_guard_ = true;
+  // Around imports it runs, and what stands in it is checked; one message is enough for any other.
+  bool has_import = false;
+  for (size_t i = at_, depth = 0; i < tokens_.size(); ++i) {
+    if (tokens_[i].kind == TokenKind::kIndent) ++depth;
+    if (tokens_[i].kind == TokenKind::kDedent && --depth == 0) break;
+    has_import = has_import || (tokens_[i].text == "import" && tokens_[i].kind == TokenKind::kKeyword);
+  }
+  in_main_guard_ = guard || !has_import;
   statement->body = parse_block("`try`");
+  in_main_guard_ = true;
   Suite handlers;  // not kept for imports: one that fails is an error here
   bool any = false;
   auto move_into = [](Suite& out, Suite suite) {
@@ -217,10 +243,12 @@ StatementPtr Parser::parse_try() {
   bool imports = std::any_of(statement->body.begin(), statement->body.end(), [](const StatementPtr& s) {
     return s->kind == StatementKind::kImport || s->kind == StatementKind::kImportFrom;
   });
-  bool accepted = imports && statement->orelse.empty() &&
-                  std::all_of(statement->body.begin(), statement->body.end(),
-                              [](const StatementPtr& s) { return is_import_or_constant(*s); });
-  if (accepted) return statement;
+  // What stands beside the imports and in `else` runs: an import that fails is an error of its own.
+  if (imports) {
+    move_into(statement->body, std::move(statement->orelse));
+    statement->orelse.clear();
+    return statement;
+  }
   statement->kind = StatementKind::kUnsupported;
   statement->text = "`try`";
   move_into(statement->orelse, std::move(handlers));

@@ -74,6 +74,10 @@ class Parser {
   StatementPtr parse_expression_statement();
   StatementPtr parse_compound(std::string_view keyword);
   StatementPtr parse_if();
+  ExpressionPtr parse_condition();
+  bool accept_elif();
+  bool is_increment() const;
+  bool parse_foreign_statement(const Expression& value);
   StatementPtr parse_while();
   StatementPtr parse_for();
   StatementPtr parse_function(std::vector<ExpressionPtr> decorators, Span begin);
@@ -83,6 +87,7 @@ class Parser {
   std::string parse_dotted_name();
   StatementPtr parse_unsupported_block(std::string construct, std::string advice);
   StatementPtr parse_try();
+  std::string advice_for_class() const;
   void parse_with_items(Statement& statement);
   void parse_unsupported_header(Statement& statement);
   void add_lost_name(Statement& statement, const Token& name);
@@ -101,6 +106,7 @@ class Parser {
   ExpressionPtr parse_star_or_named();
   ExpressionPtr parse_named();
   ExpressionPtr parse_expression();
+  ExpressionPtr parse_question(const Token& first, ExpressionPtr condition);
   ExpressionPtr parse_lambda();
   ExpressionPtr parse_or();
   ExpressionPtr parse_and();

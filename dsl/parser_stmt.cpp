@@ -228,10 +228,43 @@ void Parser::parse_simple_line(Suite& out) {
     if (!accept(";")) break;
     if (token().kind == TokenKind::kNewline) break;
   }
-  if (token().kind == TokenKind::kNewline)
+  if (token().kind == TokenKind::kNewline) {
     ++at_;
-  else if (!at_end())
-    fail_expected("the end of the statement");
+  } else if (!at_end()) {
+    const StatementPtr& last = out.back();
+    if (last->kind != StatementKind::kExpression || !last->value || !parse_foreign_statement(*last->value))
+      fail_expected("the end of the statement");
+  }
+}
+
+// `i++` at the end of a statement or of an element. (`a ++ b` is Python: a plus plus b.)
+bool Parser::is_increment() const {
+  if (!is("+") && !is("-")) return false;
+  if (!is(token().text, 1) || token().span.end != token(1).span.begin) return false;
+  const Token& after = token(2);
+  return after.kind == TokenKind::kNewline || after.kind == TokenKind::kEnd ||
+         (after.kind == TokenKind::kOperator &&
+          std::string_view(";,)]}").find(after.text[0]) != std::string_view::npos);
+}
+
+// What follows an expression that was read, where people of other languages and of Python 2 go on. True: it was told,
+// and the line is left.
+bool Parser::parse_foreign_statement(const Expression& value) {
+  if (is_increment()) {
+    const Span span = cover(token().span, token(1).span);
+    const std::string op(token().text),
+        what(text_.substr(value.span.begin, value.span.end - value.span.begin));
+    report_unsupported(span, "`" + op + op + "`", "write `" + what + " " + op + "= 1`");
+    skip_line();
+    return true;
+  }
+  const bool is_call = value.kind == ExpressionKind::kName && (value.text == "print" || value.text == "exec");
+  if (is_call && at_expression_start()) {
+    report_unsupported(value.span, "`" + value.text + "` without brackets", "write `" + value.text + "(…)`");
+    skip_line();
+    return true;
+  }
+  return false;
 }
 
 // ---- simple statements ----

@@ -108,8 +108,8 @@ struct Evaluator::OutputChecks {
 
 // ---- options ----
 
-bool Evaluator::apply_option(const std::string& name, const Value& value, Span span, ir::Graph& graph,
-                             OutputChecks& checks) {
+bool Evaluator::apply_option(const std::string& name, const Value& value, Span span, Span name_span,
+                             ir::Graph& graph, OutputChecks& checks) {
   ir::PipelineOptions& options = graph.options;
   if (value.is_poison()) return false;
   if (value.is(ValueKind::kNone)) return true;
@@ -203,14 +203,19 @@ bool Evaluator::apply_option(const std::string& name, const Value& value, Span s
   if (name == "checkpoint") return fail(Message::kNotYet, span, {"`" + name + "=`"}), false;
   if (std::find(std::begin(kNoEffectOptions), std::end(kNoEffectOptions), name) !=
       std::end(kNoEffectOptions)) {
-    if (name != "device_id")
-      note(Message::kNoEffect, span, {"`" + name + "`", "the executor of galatea has no such choice"});
+    if (name == "device_id") {
+      if (value.is(ValueKind::kInt) || value.is(ValueKind::kNone) || value.is(ValueKind::kUnknown))
+        return true;
+      fail(Message::kArgumentKind, span, {"device_id", "the number of a GPU, or None", type_text(value)});
+      return false;
+    }
+    note(Message::kNoEffect, span, {"`" + name + "`", "the executor of galatea has no such choice"});
     return true;
   }
   std::vector<std::string> names(std::begin(kPipelineOptions), std::end(kPipelineOptions));
   names.insert(names.end(), std::begin(kNoEffectOptions), std::end(kNoEffectOptions));
-  Diagnostic diagnostic = diagnose(Message::kUnknownParameter, span, {"pipeline_def", name, ""});
-  if (auto near = closest_match(name, names)) diagnostic.help = "did you mean `" + *near + "`?";
+  Diagnostic diagnostic = diagnose(Message::kUnknownParameter, name_span, {"pipeline_def", name, ""});
+  diagnostic.help = did_you_mean(name, names);
   report(std::move(diagnostic));
   return false;
 }
@@ -219,7 +224,7 @@ bool Evaluator::apply_options(PipelineObject& pipeline, ir::Graph& graph, Output
   bool good = true;
   for (size_t i = 0; i < pipeline.options.size(); ++i)
     good = apply_option(pipeline.options[i].first, pipeline.options[i].second, pipeline.option_spans[i],
-                        graph, checks) &&
+                        pipeline.option_name_spans[i], graph, checks) &&
            good;
   apply_host(graph);
   return good;
@@ -307,6 +312,66 @@ std::optional<Value> Evaluator::parse_text(const std::string& name, const std::s
   return type == "list" ? make_list(value->elements()) : make_tuple(value->elements());
 }
 
+// A default is of the type that its annotation names, None besides; numbers may be written as integers.
+bool Evaluator::check_default(const FunctionObject& function, const Parameter& parameter,
+                              const Value& value) {
+  const Expression* annotation = parameter.annotation.get();
+  if (!annotation || !annotation->span.valid()) return true;
+  // A name alone must be one; what is more than a name is for Python's tools.
+  if (annotation->kind == ExpressionKind::kName) {
+    constexpr std::string_view kAlso[] = {"list", "tuple",  "dict",     "List",     "Tuple",    "Dict",
+                                          "Any",  "object", "DataNode", "Sequence", "Optional", "Union"};
+    const auto is_bound = [&](const std::string& name) {
+      for (const Frame* frame = function.closure; frame; frame = frame->parent)
+        if (frame->env.contains(name)) return true;
+      return false;
+    };
+    const bool known = std::ranges::find(kAlso, annotation->text) != std::end(kAlso) ||
+                       builtins_->names.contains(annotation->text) || is_bound(annotation->text);
+    if (!known) {
+      Diagnostic diagnostic = diagnose(Message::kUnknownName, annotation->span, {annotation->text});
+      diagnostic.help =
+          annotation->text == "integer" || annotation->text == "Integer" ? "write `int`"
+          : annotation->text == "string" || annotation->text == "String" ? "write `str`"
+          : annotation->text == "boolean"                                ? "write `bool`"
+          : annotation->text == "double" || annotation->text == "number"
+              ? "write `float`"
+              : did_you_mean(annotation->text, {"int", "float", "str", "bool", "list", "tuple", "dict"});
+      report(std::move(diagnostic));
+      return false;
+    }
+  }
+  const std::string type = annotation_name(parameter);
+  const bool fits = value.is(ValueKind::kNone) || value.is(ValueKind::kUndefined) || value.is_poison() ||
+                    value.is_node() ||
+                    (type == "int"     ? value.is_integral()
+                     : type == "float" ? value.is_number()
+                     : type == "str"   ? value.is(ValueKind::kString)
+                     : type == "bool"  ? value.is(ValueKind::kBool)
+                                       : true);
+  if (!fits) fail(Message::kParameterValue, parameter.span, {parameter.name, repr(value), type});
+  return fits && check_elements(parameter, value);
+}
+
+// `list[int]`: each element.
+bool Evaluator::check_elements(const Parameter& parameter, const Value& value) {
+  const Expression* e = parameter.annotation.get();
+  if (!value.is_sequence() || e->kind != ExpressionKind::kSubscript || annotation_name(parameter) != "list")
+    return true;
+  const std::string& type = e->operands[1]->text;
+  for (const Value& element : value.elements()) {
+    const bool fits = type == "int"     ? element.is_integral()
+                      : type == "float" ? element.is_number()
+                      : type == "str"   ? element.is(ValueKind::kString)
+                                        : true;
+    if (!fits)
+      return fail(Message::kParameterValue, parameter.span,
+                  {parameter.name, repr(value), "list[" + type + "]"}),
+             false;
+  }
+  return true;
+}
+
 bool Evaluator::bind_parameters(PipelineObject& pipeline, Frame& frame) {
   FunctionObject& function = *pipeline.function;
   bool good = true;
@@ -318,6 +383,10 @@ bool Evaluator::bind_parameters(PipelineObject& pipeline, Frame& frame) {
       if (name == parameter.name) text = &given;
     }
     Value value = default_value;
+    if (!check_default(function, parameter, default_value)) {
+      good = false;
+      continue;
+    }
     if (text) {
       auto parsed = parse_parameter(parameter, default_value, *text);
       if (!parsed) {
@@ -400,6 +469,25 @@ bool Evaluator::check_outputs(const std::vector<ir::ValueId>& outputs, const Pip
          good;
 }
 
+// An output that is a list or a tuple of data, at its own text where `return` lists the outputs.
+void Evaluator::report_nested_output(const PipelineObject& pipeline, const Value& value,
+                                     std::optional<size_t> number, size_t outputs, Span span) {
+  const Expression* written = returned_;
+  const bool lists = written &&
+                     (written->kind == ExpressionKind::kTuple || written->kind == ExpressionKind::kList) &&
+                     written->operands.size() == outputs;
+  if (number) written = lists ? written->operands[*number].get() : nullptr;
+  Diagnostic diagnostic = diagnose(Message::kNestedOutputs, written ? written->span : span,
+                                   {pipeline.name, describe_kind(value)});
+  const bool by_comma = value.is(ValueKind::kTuple) && value.elements().size() == 1;
+  if (by_comma) diagnostic.help = "a comma at the end makes a tuple of one element: remove it";
+  const size_t at = number.value_or(0);
+  if (written && at < returned_bindings_.size() && returned_bindings_[at].valid())
+    diagnostic.labels.push_back(
+        {returned_bindings_[at], by_comma ? "the comma is at the end of this" : "it is made here"});
+  report(std::move(diagnostic));
+}
+
 bool Evaluator::finish_outputs(PipelineObject& pipeline, const Value& result, ir::Graph& graph,
                                const OutputChecks& checks) {
   if (contains_poison(result)) return false;
@@ -407,16 +495,18 @@ bool Evaluator::finish_outputs(PipelineObject& pipeline, const Value& result, ir
   Span span = returned_at_.valid() ? returned_at_ : pipeline.span;
   if (result.is(ValueKind::kNone)) return fail(Message::kNoOutputs, span, {pipeline.name}), false;
   // What holds no data node is one constant, as in DALI: `return image, [1, 2, 3]`.
-  if (result.is(ValueKind::kList) && contains_node(result))
-    return fail(Message::kReturnsList, span, {pipeline.name}), false;
-  std::vector<Value> values = result.is(ValueKind::kTuple) ? result.elements() : std::vector<Value>{result};
+  const bool several = result.is(ValueKind::kTuple) || (result.is(ValueKind::kList) && contains_node(result));
+  std::vector<Value> values = several ? result.elements() : std::vector<Value>{result};
   if (values.empty()) return fail(Message::kNoOutputs, span, {pipeline.name}), false;
   if (static_cast<int64_t>(values.size()) > options_.limits.max_nodes)
     return fail(Message::kTooManyNodes, span, {std::to_string(options_.limits.max_nodes), "outputs"}), false;
   std::vector<ir::ValueId> outputs;
-  for (const Value& value : values) {
-    if (value.is_sequence() && contains_node(value))
-      return fail(Message::kNestedOutputs, span, {pipeline.name, describe_kind(value)}), false;
+  for (size_t i = 0; i < values.size(); ++i) {
+    const Value& value = values[i];
+    if (value.is_sequence() && contains_node(value)) {
+      report_nested_output(pipeline, value, several ? std::optional(i) : std::nullopt, values.size(), span);
+      return false;
+    }
     if (!value.is_node() && !value.is_number() && !value.is_sequence() && !value.is(ValueKind::kArray)) {
       Diagnostic diagnostic = diagnose(Message::kOutputKind, span, {pipeline.name, describe_kind(value)});
       if (is_bundle(value)) diagnostic.help = "return what is in it: `return t.image, t.boxes`";

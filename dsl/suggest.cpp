@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/diagnostic.h"
+#include "dsl/lookalikes.h"
 
 namespace galatea::dsl {
 namespace {
@@ -90,7 +91,17 @@ std::string help_of(const Suggestion& suggestion, std::string_view subject) {
 
 std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates,
                          std::string_view prefix) {
+  if (const auto twin = ascii_twin(word); twin && std::ranges::find(candidates, *twin) != candidates.end())
+    return describe_twin(word) + ": write `" + std::string(prefix) + *twin + "`";
   auto near = closest_match(word, candidates);
+  // The beginning of a name, or a name with more behind it.
+  constexpr size_t kLeast = 3;
+  for (const std::string& candidate : candidates) {
+    if (near || word.size() < kLeast) break;
+    const bool begins =
+        candidate.starts_with(word) || (candidate.size() >= kLeast && word.starts_with(candidate + "_"));
+    if (begins) near = candidate;
+  }
   return near ? "did you mean `" + std::string(prefix) + *near + "`?" : "";
 }
 

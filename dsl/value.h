@@ -211,6 +211,7 @@ struct FunctionObject : Object {
   ModuleObject* module = nullptr;
   Span span;
   bool poisoned = false;
+  bool called = false;
 };
 
 using BuiltinFunction = Value (*)(Evaluator&, CallArguments&);
@@ -249,7 +250,7 @@ struct PipelineObject : Object {
   std::string name;
   FunctionObject* function = nullptr;
   std::vector<std::pair<std::string, Value>> options;
-  std::vector<Span> option_spans;
+  std::vector<Span> option_spans, option_name_spans;
   Span span;
 };
 /// A function decorated with @galatea.pixel, with the arguments that the decorator gave it.
@@ -264,7 +265,7 @@ struct PixelObject : Object {
 };
 struct DecoratorObject : Object {
   std::vector<std::pair<std::string, Value>> options;
-  std::vector<Span> option_spans;
+  std::vector<Span> option_spans, option_name_spans;
 };
 
 /// A variable after a join of paths on which it has different values.

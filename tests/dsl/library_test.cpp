@@ -111,7 +111,10 @@ TEST(Library, ImportsOfTheHostProgramAreSilentUntilTheyAreUsed) {
     ASSERT_FALSE(used.result.diagnostics.empty());
     EXPECT_FALSE(used.result.diagnostics[0].help.empty()) << use;
   }
-  EXPECT_EQ(stage("t.dali-dsl", "import torhc\n").codes, std::vector<std::string>{"G0601"});
+  EXPECT_EQ(stage("t.dali-dsl", "import loguru\n").codes, std::vector<std::string>{});
+  EXPECT_EQ(stage("t.dali-dsl", "import loguru\nloguru.logger.info('x')\n").codes,
+            std::vector<std::string>{"G0286"});
+  EXPECT_EQ(stage("t.dali-dsl", "import nvidia.dalli\n").codes, std::vector<std::string>{"G0601"});
 }
 
 TEST(Library, PathsOfFilesAreText) {

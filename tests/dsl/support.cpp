@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-const op::Registry& registry() {
+const op::Registry& all_operators() {
   static const op::Registry* operators = [] {
     auto* all = new op::Registry;
     ops::register_all(*all);
@@ -37,10 +37,11 @@ std::string without_folder(std::string text, const std::string& folder) {
 
 Staged stage(const std::string& name, std::optional<std::string> text, FrontendOptions options) {
   Staged staged;
+  staged.text = text.value_or("");
   SourceMap sources;
   staged.result = options.pipeline.empty()
-                      ? stage_all(name, std::move(text), options, registry(), sources)
-                      : stage_pipeline(name, std::move(text), options, registry(), sources);
+                      ? stage_all(name, std::move(text), options, all_operators(), sources)
+                      : stage_pipeline(name, std::move(text), options, all_operators(), sources);
   std::string folder = fs::path(name).parent_path().string() + "/";
   for (const auto& graph : staged.result.graphs) {
     if (Status legal = ir::verify(*graph); !legal) staged.verdict += legal.error().message() + "\n";

@@ -13,6 +13,7 @@ struct Staged {
   FrontendResult result;
   std::string graphs;       ///< texts of all graphs
   std::string diagnostics;  ///< caret text of all
+  std::string text;         ///< what was staged
   std::vector<std::string> codes;
   std::string verdict;  ///< what the verifier says of the graphs; empty: fine
 };

@@ -20,13 +20,21 @@ TEST(Syntax, OperatorsAreTheLongestThatFit) {
       "**=", "//=", "<<=", ">>=", "...", "**", "//", "<<", ">>", "<=", ">=", "==", "!=", "->",
       "+=",  "-=",  "*=",  "/=",  "%=",  "&=", "|=", "^=", "@=", ":=", "+",  "-",  "*",  "/",
       "%",   "@",   "&",   "|",   "^",   "~",  "<",  ">",  ",",  ":",  ".",  ";",  "="};
+  // Without those of other languages, of which `!` alone is one.
   const std::string signs = "+-*/%@&|^~<>,:.;=!";
+  const auto is_foreign = [](const std::string& text) {
+    const auto has = [&](const char* part) { return text.contains(part); };
+    std::string rest = text;
+    for (size_t at = 0; (at = rest.find("!=", at)) != std::string::npos;) rest.replace(at, 2, " ");
+    return rest.contains('!') || has("&&") || has("||") || has("<>") || has("===") || has("!==");
+  };
   std::vector<std::string> texts = {""};
   for (size_t from = 0; texts.size() < 1 + 18 + 18 * 18 + 18 * 18 * 18; ++from) {
     const std::string text = texts[from];
     for (const char c : signs) texts.push_back(text + c);
   }
   for (const std::string& text : texts) {
+    if (is_foreign(text)) continue;
     std::vector<std::string> expected;
     for (size_t at = 0; at < text.size();) {
       size_t length = 0;

@@ -1,0 +1,162 @@
+// Functions of a file that nobody calls: their names, operators and arguments of operators are looked up all the
+// same. In: the file's functions, after its pipelines were staged. Out: diagnostics.
+//
+// What depends on values is not known without a call and stays unchecked; what belongs to the host program, as
+// `torch.save`, is silent here, since it may well be called there.
+#include <algorithm>
+#include <set>
+
+#include "dsl/dali_names.h"
+#include "dsl/evaluator.h"
+#include "dsl/host_modules.h"
+#include "dsl/parser.h"
+
+namespace galatea::dsl {
+
+/// Walks the body of one function.
+class UncalledFunction {
+ public:
+  UncalledFunction(Evaluator& evaluator, const Frame& file) : ev_(evaluator), file_(file) {}
+
+  void check(const std::vector<Parameter>& parameters, const Suite& body) {
+    std::vector<std::string> names;
+    collect_bound_names(body, names);
+    Scope scope(*this, names, parameters);
+    walk(body);
+  }
+
+ private:
+  struct Scope {
+    Scope(UncalledFunction& walker, const std::vector<std::string>& names,
+          const std::vector<Parameter>& parameters)
+        : owner(walker) {
+      std::set<std::string>& own = owner.scopes_.emplace_back(names.begin(), names.end());
+      for (const Parameter& parameter : parameters) own.insert(parameter.name);
+    }
+    ~Scope() { owner.scopes_.pop_back(); }
+    Scope(const Scope&) = delete;
+    Scope& operator=(const Scope&) = delete;
+    UncalledFunction& owner;
+  };
+
+  bool is_local(const std::string& name) const {
+    return std::ranges::any_of(scopes_, [&](const auto& scope) { return scope.contains(name); });
+  }
+
+  void walk(const Suite& suite) {
+    for (const StatementPtr& s : suite) walk(*s);
+  }
+  void walk(const Statement& s) {
+    if (s.kind == StatementKind::kUnsupported || s.kind == StatementKind::kError) return;
+    if (s.kind == StatementKind::kFunction) {
+      for (const Parameter& parameter : s.parameters) walk(parameter.default_value.get());
+      if (!s.has_syntax_error) check(s.parameters, s.body);
+      return;
+    }
+    for (const ExpressionPtr& target : s.targets)
+      if (target->kind != ExpressionKind::kName) walk(target.get());
+    walk(s.value.get());
+    walk(s.message.get());
+    walk(s.body);
+    walk(s.orelse);
+  }
+
+  void walk(const Expression* e) {
+    if (e) static_cast<void>(value_of(*e));
+  }
+
+  /// The value of a name, or of a member of a module; nothing where it is not known without a call.
+  std::optional<Value> value_of(const Expression& e) {
+    switch (e.kind) {
+      case ExpressionKind::kName:
+        return named(e);
+      case ExpressionKind::kAttribute: {
+        const std::optional<Value> base = value_of(*e.operands[0]);
+        if (!base || !base->is(ValueKind::kModule)) return std::nullopt;
+        auto& module = base->as<ModuleObject>();
+        if (module.lookup == ModuleObject::Lookup::kHost) return std::nullopt;
+        const Value value = ev_.module_member(module, e.text, e.text_span);
+        return value.is_poison() ? std::nullopt : std::optional(value);
+      }
+      case ExpressionKind::kCall:
+        call(e);
+        return std::nullopt;
+      case ExpressionKind::kLambda: {
+        Scope scope(*this, {}, e.parameters);
+        walk(e.operands[0].get());
+        return std::nullopt;
+      }
+      case ExpressionKind::kListComp:
+      case ExpressionKind::kDictComp:
+      case ExpressionKind::kGenerator:
+        comprehension(e);
+        return std::nullopt;
+      default:
+        for (const ExpressionPtr& operand : e.operands) walk(operand.get());
+        return std::nullopt;
+    }
+  }
+
+  std::optional<Value> named(const Expression& e) {
+    if (is_local(e.text)) return std::nullopt;
+    if (const auto found = file_.env.find(e.text); found != file_.env.end()) return found->second.value;
+    // What Python has and a pipeline has not may be meant for the host program.
+    if (ev_.builtins_->names.contains(e.text) || python_name_advice(e.text)) return std::nullopt;
+    ev_.eval_name(e);
+    return std::nullopt;
+  }
+
+  void call(const Expression& e) {
+    const std::optional<Value> callee = value_of(*e.operands[0]);
+    const bool is_operator =
+        callee && (callee->is(ValueKind::kOperator) || callee->is(ValueKind::kOperatorObject));
+    const op::Operator* op = is_operator ? callee->as<OperatorObject>().op : nullptr;
+    for (const Argument& argument : e.arguments) {
+      if (op && !argument.name.empty() && !op->typed_by_host)
+        ev_.check_keyword(*op, argument.name, argument.name_span);
+      walk(argument.value.get());
+    }
+  }
+
+  void comprehension(const Expression& e) {
+    std::vector<std::string> names;
+    for (const Comprehension& clause : e.comprehensions) collect_target(*clause.target, names);
+    walk(e.comprehensions[0].iterable.get());
+    Scope scope(*this, names, {});
+    for (size_t i = 0; i < e.comprehensions.size(); ++i) {
+      if (i > 0) walk(e.comprehensions[i].iterable.get());
+      for (const ExpressionPtr& condition : e.comprehensions[i].conditions) walk(condition.get());
+    }
+    for (const ExpressionPtr& operand : e.operands) walk(operand.get());
+  }
+
+  Evaluator& ev_;
+  const Frame& file_;
+  std::vector<std::set<std::string>> scopes_;
+};
+
+void Evaluator::check_uncalled(ModuleObject& module) {
+  if (aborted_ || !module.frame) return;
+  std::vector<FunctionObject*> uncalled;
+  for (const auto& [name, binding] : module.frame->env) {
+    if (!binding.value.is(ValueKind::kFunction)) continue;
+    auto& function = binding.value.as<FunctionObject>();
+    if (function.module == &module && function.body && !function.called && !function.poisoned)
+      uncalled.push_back(&function);
+  }
+  std::ranges::sort(uncalled, {}, [](const FunctionObject* f) { return f->span.begin; });
+  Frame* caller = std::exchange(frame_, module.frame);
+  for (const FunctionObject* function : uncalled)
+    UncalledFunction(*this, *module.frame).check(*function->parameters, *function->body);
+  frame_ = caller;
+}
+
+void Evaluator::check_keyword(const op::Operator& op, const std::string& name, Span span) {
+  constexpr std::string_view kCommon[] = {"device", "compat", "name", "preserve", "bytes_per_sample_hint",
+                                          "seed"};
+  if (op.find_arg(name) || std::ranges::find(kCommon, name) != std::end(kCommon)) return;
+  if (renamed_argument(op.name, name)) return;
+  fail_unknown_argument(op, {name, Value::none(), span, span});
+}
+
+}  // namespace galatea::dsl

@@ -1,0 +1,67 @@
+// Values whose unit is plainly another one: shares where pixels are counted, percent where shares are, radians
+// where degrees are. In: a static argument of an operator. Out: a warning.
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include <fmt/format.h>
+
+#include "dsl/evaluator.h"
+
+namespace galatea::dsl {
+namespace {
+
+/// The numbers of a value; nothing if it holds anything else.
+std::optional<std::vector<double>> numbers_of(const Value& value) {
+  if (value.is_number() && !value.is(ValueKind::kBool)) return std::vector{value.as_double()};
+  if (!value.is_sequence() || value.elements().empty()) return std::nullopt;
+  std::vector<double> out;
+  for (const Value& element : value.elements()) {
+    if (!element.is_number() || element.is(ValueKind::kBool)) return std::nullopt;
+    out.push_back(element.as_double());
+  }
+  return out;
+}
+
+bool counts_pixels(std::string_view argument) {
+  constexpr std::string_view kNames[] = {"crop",     "crop_h",   "crop_w",         "crop_d",       "size",
+                                         "resize_x", "resize_y", "resize_shorter", "resize_longer"};
+  return std::ranges::find(kNames, argument) != std::end(kNames);
+}
+
+/// A multiple of a twelfth of pi that somebody wrote down: 0.785398, 3.14159.
+bool is_radians(double angle) {
+  const double twelfths = angle / (std::numbers::pi / 12);
+  return angle != 0 && std::abs(twelfths) < 24.5 && std::abs(twelfths - std::round(twelfths)) < 1e-3 &&
+         std::abs(angle - std::round(angle * 100) / 100) > 1e-9;
+}
+
+}  // namespace
+
+void Evaluator::check_unit(const op::Operator& op, const CallArguments::Keyword& keyword) {
+  if (in_library(keyword.span)) return;
+  const auto numbers = numbers_of(keyword.value);
+  if (!numbers) return;
+  const auto all = [&](auto holds) { return std::ranges::all_of(*numbers, holds); };
+  const auto any = [&](auto holds) { return std::ranges::any_of(*numbers, holds); };
+  const auto warn = [&](const char* what, std::string help) {
+    report(diagnose(Message::kUnlikelyUnit, keyword.span,
+                    {keyword.name, repr(keyword.value), "fn." + op.name, what, std::move(help)}));
+  };
+  if (counts_pixels(keyword.name) && all([](double x) { return x > 0 && x < 1; }))
+    return warn(
+        "is less than one pixel",
+        keyword.name.starts_with("crop")
+            ? "it counts pixels; `fn.slice(x, rel_start=[0.1, 0.1], rel_shape=[0.8, 0.8], axis_names=\"HW\")` "
+              "cuts a share"
+            : fmt::format("it counts pixels, as in `{}=224`", keyword.name));
+  if (keyword.name == "random_area" && any([](double x) { return x > 1; }))
+    return warn("is more than the whole image",
+                "it is a share of the image's area, as in `random_area=[0.08, 1.0]`");
+  const bool turns = op.name == "rotate" || op.name == "transforms.rotation";
+  if (keyword.name == "angle" && turns && all(is_radians))
+    return warn("looks like radians", fmt::format("it is in degrees: write `angle={:g}`",
+                                                  std::round((*numbers)[0] * 180 / std::numbers::pi)));
+}
+
+}  // namespace galatea::dsl

@@ -1,0 +1,83 @@
+// One mistake, one message, at its place, with the way out: mistakes.txt. Each mistake's twin is accepted.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <sstream>
+
+#include "tests/dsl/support.h"
+
+namespace galatea::dsl::testing {
+namespace {
+
+struct ProgramPair {
+  std::string name, wrong, code, underlined, help, right;
+  bool whole_file = false;
+};
+
+std::string trimmed(const std::string& text) {
+  const size_t begin = text.find_first_not_of(' '), end = text.find_last_not_of(' ');
+  return begin == std::string::npos ? "" : text.substr(begin, end - begin + 1);
+}
+
+std::vector<ProgramPair> read_mistakes() {
+  std::vector<ProgramPair> out;
+  std::istringstream lines(read_file(std::string(GALATEA_SOURCE_DIR) + "/tests/dsl/mistakes.txt"));
+  bool is_right = false;
+  for (std::string line; std::getline(lines, line);) {
+    if (out.empty() && line.starts_with("#")) continue;
+    if (line.starts_with("== ")) {
+      out.emplace_back();
+      out.back().name = line.substr(3);
+      out.back().whole_file = line.ends_with(" (file)");
+      is_right = false;
+    } else if (line.starts_with("-- ") && !out.empty()) {
+      const size_t first = line.find(" | "), second = line.find(" |", first + 3);
+      EXPECT_NE(second, std::string::npos) << line;
+      out.back().code = trimmed(line.substr(3, first - 3));
+      out.back().underlined = trimmed(line.substr(first + 3, second - first - 3));
+      out.back().help = trimmed(line.substr(second + 2));
+      is_right = true;
+    } else if (!out.empty()) {
+      (is_right ? out.back().right : out.back().wrong) += line + "\n";
+    }
+  }
+  return out;
+}
+
+Staged staged(const ProgramPair& mistake, const std::string& text) {
+  if (mistake.whole_file) return stage("t.dali-dsl", text);
+  return stage_body(
+      "data, labels = fn.readers.file(file_root=\"photos\")\nimages = fn.decoders.image(data)\n" + text);
+}
+
+TEST(Mistakes, EachIsToldOnceAtItsPlaceWithTheWayOut) {
+  const std::vector<ProgramPair> mistakes = read_mistakes();
+  ASSERT_GE(mistakes.size(), 60u);
+  for (const ProgramPair& mistake : mistakes) {
+    const Staged wrong = staged(mistake, mistake.wrong);
+    const auto said = [](const Diagnostic& d) { return d.severity != Severity::kNote; };
+    ASSERT_EQ(std::ranges::count_if(wrong.result.diagnostics, said), 1) << mistake.name << "\n"
+                                                                        << wrong.diagnostics;
+    const Diagnostic& diagnostic = *std::ranges::find_if(wrong.result.diagnostics, said);
+    EXPECT_EQ(diagnostic.code, mistake.code) << mistake.name << "\n" << wrong.diagnostics;
+    EXPECT_EQ(trimmed(wrong.text.substr(diagnostic.span.begin, diagnostic.span.end - diagnostic.span.begin)),
+              mistake.underlined)
+        << mistake.name << "\n"
+        << wrong.diagnostics;
+    EXPECT_NE(diagnostic.help.find(mistake.help), std::string::npos) << mistake.name << "\n"
+                                                                     << wrong.diagnostics;
+  }
+}
+
+TEST(Mistakes, WithoutThemNothingIsSaid) {
+  for (const ProgramPair& mistake : read_mistakes()) {
+    const Staged right = staged(mistake, mistake.right);
+    EXPECT_TRUE(std::ranges::all_of(right.result.diagnostics,
+                                    [](const Diagnostic& d) { return d.severity == Severity::kNote; }))
+        << mistake.name << "\n"
+        << right.diagnostics;
+  }
+}
+
+}  // namespace
+}  // namespace galatea::dsl::testing
