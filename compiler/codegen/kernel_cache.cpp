@@ -12,6 +12,7 @@
 #include <cstring>
 #include <ctime>
 
+#include "base/cache_folder.h"
 #include "base/fault.h"
 #include "base/settings.h"
 #include "compiler/codegen/kernel_key.h"
@@ -98,20 +99,6 @@ bool is_older(const timespec& a, const timespec& b) {
 }
 
 }  // namespace
-
-std::string why_distrusted(const struct stat& status) {
-  if (status.st_uid != ::geteuid() && status.st_uid != 0) return "it belongs to another user";
-  if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0) return "other users may write to it";
-  return "";
-}
-
-fs::path cache_root() {
-  if (const std::string own = setting("GALATEA_CACHE_DIR"); !own.empty()) return own;
-  if (const std::string xdg = setting("XDG_CACHE_HOME"); !xdg.empty() && fs::path(xdg).is_absolute())
-    return fs::path(xdg) / "galatea";
-  if (const std::string home = setting("HOME"); !home.empty()) return fs::path(home) / ".cache" / "galatea";
-  return {};
-}
 
 CacheOptions default_cache_options() {
   CacheOptions options;

@@ -30,13 +30,6 @@ struct CacheOptions {
 
 /// What the settings say: GALATEA_CACHE, GALATEA_CACHE_DIR, GALATEA_CACHE_SIZE, else the user's cache folder.
 CacheOptions default_cache_options();
-/// The folder of all that galatea keeps: GALATEA_CACHE_DIR, else galatea/ in the user's cache folder; empty
-/// where neither it nor the home folder is known.
-std::filesystem::path cache_root();
-
-/// Why this process may not run code from a file or folder of this state, which others may have written:
-/// "it belongs to another user"; empty where it may.
-std::string why_distrusted(const struct stat& status);
 
 class KernelCache {
  public:

@@ -19,6 +19,7 @@
 #include <map>
 #include <sstream>
 
+#include "base/cache_folder.h"
 #include "base/settings.h"
 #include "compiler/codegen/cuda/emit.h"
 #include "compiler/codegen/kernel_cache.h"
