@@ -1,6 +1,7 @@
 // Instructions that call out: sources, native functions, kernels. Each is timed.
 #include <algorithm>
 
+#include "runtime/cancellation.h"
 #include "runtime/messages.h"
 #include "runtime/sample_program.h"
 #include "runtime/site_timer.h"
@@ -164,6 +165,7 @@ class Frame::Reading {
 
 Status Frame::read(const Instruction& i, Worker& worker) {
   SiteTimer timer(*loaded_, static_cast<size_t>(i.b), worker, worker.trace ? trace_detail() : std::string());
+  const CancelScope scope(worker.cancelled);
   return Reading(*this, i).run();
 }
 
