@@ -8,6 +8,9 @@ find_package(PNG REQUIRED)              # libpng-dev
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(WEBP REQUIRED IMPORTED_TARGET libwebp)  # libwebp-dev
 
+# Of libcurl the headers alone: it is opened at run time, where something far away is read.
+find_path(CURL_INCLUDE_DIR curl/curl.h REQUIRED)          # libcurl4-openssl-dev
+
 # LLVM 19 or newer; the newest that is installed wins.
 foreach(version 22 21 20 19)
   # Its version file accepts only an exact major.minor, and releases start at .1.

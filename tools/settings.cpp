@@ -17,6 +17,7 @@ int list_settings(Reporter& reporter) {
   for (const Setting& entry : all_settings()) {
     const bool from_environment = setting_is_from_environment(entry.name);
     std::string value = setting(entry.name);
+    if (entry.type == "secret" && !value.empty()) value = "(not shown)";
     const std::string ignored = setting_is_understood(entry.name)
                                     ? ""
                                     : fmt::format("; no {}: {} is in force", entry.type, entry.default_value);

@@ -15,6 +15,8 @@
 
 #include "base/fault.h"
 #include "runtime/messages.h"
+#include "stdlib_ops/native/far/address.h"
+#include "stdlib_ops/native/far/far_store.h"
 
 namespace galatea::native {
 namespace {
@@ -161,9 +163,14 @@ int64_t DiskWatch::read_cached(int file, int64_t offset, std::span<uint8_t> to) 
 }
 
 Result<std::shared_ptr<const ByteSource>> open_file(const std::string& path) {
+  if (far::is_far(path)) return far::FarStore::of_process().open(path);
   auto file = std::make_shared<LocalFile>(path);
   GALATEA_TRY(file->look());
   return file;
+}
+
+void will_open(const std::string& path) {
+  if (far::is_far(path)) far::FarStore::of_process().will_open(path);
 }
 
 std::shared_ptr<const ByteSource> bytes_in_memory(std::string name, std::string bytes) {
@@ -171,6 +178,14 @@ std::shared_ptr<const ByteSource> bytes_in_memory(std::string name, std::string 
 }
 
 Result<std::string> text_of(const std::string& path, const char* what, size_t most) {
+  if (far::is_far(path)) {
+    GALATEA_ASSIGN(const std::shared_ptr<const ByteSource> file, open_file(path));
+    if (static_cast<size_t>(file->size()) > most)
+      return unusable(fmt::format("the {} {} has more than {} bytes", what, file->name(), most));
+    std::string text(static_cast<size_t>(file->size()), '\0');
+    GALATEA_TRY(file->read(0, {reinterpret_cast<uint8_t*>(text.data()), text.size()}));
+    return text;
+  }
   auto text = read_whole_file(path, most);
   if (!text && text.error().kind == ErrorKind::kSystem)
     return runtime::make_error(runtime::message::kSourceFault, fmt::format("the {} {}", what, path),

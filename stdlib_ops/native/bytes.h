@@ -1,6 +1,7 @@
 // Bytes at a place that has a name: what containers of records lie in.
 //
-// Comes in: a path. Goes out: a ByteSource, from which any part can be read by any thread. Reading copies:
+// Comes in: a path, of this machine or far away (far/address.h). Goes out: a ByteSource, from which any part can
+// be read by any thread. Reading copies:
 // a mapped file that becomes shorter would end the process, where a read says what happened. Formats
 // (tfrecord.h, tar.h, record_io.h, npy.h) know nothing of where their bytes come from.
 #pragma once
@@ -28,7 +29,7 @@ class ByteSource {
   ByteSource(const ByteSource&) = delete;
   ByteSource& operator=(const ByteSource&) = delete;
 
-  /// The path as it was given.
+  /// The path as it was given; of an address, what may be shown of it.
   const std::string& name() const { return name_; }
   /// How many bytes there are, as it was when the source was opened.
   int64_t size() const { return size_; }
@@ -44,9 +45,12 @@ class ByteSource {
   std::string name_;
 };
 
-/// A file of this machine. It is closed between reads where very many are in use: a process keeps at most
-/// kMaxOpenFiles of them open.
+/// A file, of this machine or far away (far/far_store.h). One of this machine is closed between reads where very
+/// many are in use: a process keeps at most kMaxOpenFiles of them open.
 Result<std::shared_ptr<const ByteSource>> open_file(const std::string& path);
+/// It will be opened, and read from its start, soon: one that is far away begins to come. Does not wait, never
+/// fails.
+void will_open(const std::string& path);
 inline constexpr size_t kMaxOpenFiles = 64;
 
 /// Bytes that are in memory already: the content of small files, and what tests make up.

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <filesystem>
 #include <map>
 #include <unordered_map>
 
@@ -12,6 +11,7 @@
 #include "base/json.h"
 #include "runtime/memory_gate.h"
 #include "stdlib_ops/native/bytes.h"
+#include "stdlib_ops/native/far/address.h"
 #include "stdlib_ops/native/record_source.h"
 
 namespace galatea::native {
@@ -245,6 +245,8 @@ class CocoSource final : public runtime::SampleSource {
            (options_.pixelwise ? runtime::claimed_bytes(4 * image.width * image.height) : 0);
   }
 
+  void will_read(int64_t index) const override { will_open(path(index)); }
+
   Status read(int64_t index, const AllocateOutput& allocate) const override {
     GALATEA_ASSIGN(const std::shared_ptr<const ByteSource> file, open_file(path(index)));
     GALATEA_ASSIGN(runtime::Tensor * data, allocate(0, DType::kU8, {file->size()}));
@@ -285,9 +287,7 @@ class CocoSource final : public runtime::SampleSource {
   std::span<const CocoLabelled> kept(int64_t index) const {
     return std::span(kept_).subspan(sample(index).begin, sample(index).end - sample(index).begin);
   }
-  std::string path(int64_t index) const {
-    return (std::filesystem::path(root_) / image_of(index).file_name).string();
-  }
+  std::string path(int64_t index) const { return far::join(root_, image_of(index).file_name); }
 
   Status give_boxes(int64_t index, const AllocateOutput& allocate) const {
     const std::span<const CocoLabelled> objects = kept(index);
@@ -489,12 +489,13 @@ Result<std::unique_ptr<runtime::SampleSource>> open_coco(const std::string& conf
                       .size_threshold = json.value("size_threshold", 0.1F)};
   const std::string annotations = json["annotations_file"];
   GALATEA_ASSIGN(const std::string text, text_of(annotations, "annotation file", size_t{1} << 36));
-  GALATEA_ASSIGN(CocoFile file, parse_coco(text, annotations, options.polygons || options.pixelwise));
+  const std::string shown = far::shown(annotations);
+  GALATEA_ASSIGN(CocoFile file, parse_coco(text, shown, options.polygons || options.pixelwise));
   const std::string root = json.contains("file_root") && json["file_root"].is_string()
                                ? json["file_root"].get<std::string>()
                                : std::string();
   auto source = std::make_unique<CocoSource>(std::move(file), options, root);
-  GALATEA_TRY(source->choose(texts_of(json, "images"), annotations));
+  GALATEA_TRY(source->choose(texts_of(json, "images"), shown));
   return source;
 }
 

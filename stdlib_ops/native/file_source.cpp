@@ -18,6 +18,8 @@
 #include "base/json.h"
 #include "runtime/messages.h"
 #include "stdlib_ops/native/bytes.h"
+#include "stdlib_ops/native/far/address.h"
+#include "stdlib_ops/native/far/far_store.h"
 
 namespace galatea::native {
 namespace {
@@ -29,6 +31,7 @@ constexpr const char* kDefaultFilters[] = {"*.jpg",  "*.jpeg", "*.png",  "*.bmp"
                                            "*.tiff", "*.pnm",  "*.ppm",  "*.pgm", "*.pbm",
                                            "*.jp2",  "*.webp", "*.flac", "*.ogg", "*.wav"};
 constexpr size_t kMaxListLine = 16 * 1024;
+constexpr size_t kMaxList = size_t{1} << 36;
 constexpr const char* kWhiteSpace = " \t\r\n\v\f";
 
 /// What the system refused of a folder or a list: the user's, or the machine's.
@@ -64,22 +67,29 @@ struct FolderEntry {
 };
 
 /// What a folder holds, sorted by the bytes of the names.
-Result<std::vector<FolderEntry>> entries_of(const fs::path& folder) {
+Result<std::vector<FolderEntry>> entries_of(const std::string& folder) {
   std::error_code error;
   std::vector<FolderEntry> out;
+  if (far::is_far(folder)) {
+    GALATEA_ASSIGN(const far::FarFolder there, far::FarStore::of_process().list(folder));
+    for (const std::string& name : there.files) out.push_back({name, false});
+    for (const std::string& name : there.folders) out.push_back({name, true});
+    std::ranges::sort(out, {}, &FolderEntry::name);
+    return out;
+  }
   fs::directory_iterator entries(folder, error);
   while (!error && entries != fs::directory_iterator()) {
     std::error_code broken;  // a link to nothing counts as a file: opening it says what is wrong
     out.push_back({entries->path().filename().string(), entries->is_directory(broken)});
     entries.increment(error);
   }
-  if (error) return refused("the folder", folder.string(), error);
+  if (error) return refused("the folder", folder, error);
   std::ranges::sort(out, {}, &FolderEntry::name);
   return out;
 }
 
 Result<std::vector<FileEntry>> scan_root(const Json& config) {
-  fs::path root = config["file_root"].get<std::string>();
+  const std::string root = config["file_root"];
   if (root.empty())
     return unusable("file_root is an empty string", "name the folder of the data, or \".\" for this one");
   bool case_sensitive = config.value("case_sensitive_filter", false);
@@ -92,26 +102,27 @@ Result<std::vector<FileEntry>> scan_root(const Json& config) {
   std::vector<FileEntry> out;
   int32_t label = 0;
   for (const FolderEntry& folder : folders) {
+    const std::string path = far::join(root, folder.name);
     if (!folder.is_folder) {
+      if (far::is_far(path)) continue;
       // A link to nothing might have been a class.
       std::error_code error;
-      static_cast<void>(fs::status(root / folder.name, error));
+      static_cast<void>(fs::status(path, error));
       if (error)
-        return unusable(fmt::format("cannot look at {}: {}", (root / folder.name).string(), error.message()),
+        return unusable(fmt::format("cannot look at {}: {}", path, error.message()),
                         "remove the broken link or fix its permissions");
       continue;
     }
     if (!folder_globs.empty() && !matches(folder.name, folder_globs, case_sensitive)) continue;
-    const fs::path path = root / folder.name;
     GALATEA_ASSIGN(const std::vector<FolderEntry> files, entries_of(path));
     for (const FolderEntry& file : files)
       if (!file.is_folder && matches(file.name, globs, case_sensitive))
-        out.push_back({(path / file.name).string(), folder.name + "/" + file.name, label});
+        out.push_back({far::join(path, file.name), folder.name + "/" + file.name, label});
     ++label;
   }
   if (out.empty()) {
     return unusable(
-        fmt::format("no files found in the sub-folders of {}", root.string()),
+        fmt::format("no files found in the sub-folders of {}", root),
         folders.empty()
             ? "the folder is empty; point file_root at a folder that holds one sub-folder per class"
             : "file_root must hold one sub-folder per class with image files in it; file_filters= says which "
@@ -120,32 +131,24 @@ Result<std::vector<FileEntry>> scan_root(const Json& config) {
   return out;
 }
 
-fs::path resolve(const fs::path& root, const std::string& name) {
-  return root.empty() ? fs::path(name) : root / name;
-}
-
 Result<std::vector<FileEntry>> read_list(const Json& config) {
   std::string list = config["file_list"];
   if (list.empty())
     return unusable("file_list is an empty string", "name a text file with one \"path label\" a line");
-  fs::path root = has(config, "file_root") ? fs::path(config["file_root"].get<std::string>())
-                                           : fs::path(list).parent_path();
+  const std::string root =
+      has(config, "file_root") ? config["file_root"].get<std::string>() : far::folder_of(list);
   std::error_code error;
-  if (fs::is_directory(list, error))
+  if (!far::is_far(list) && fs::is_directory(list, error))
     return unusable(fmt::format("the file list {} is a folder", list),
                     "name a text file, or give the folder as file_root=");
-  auto text = read_whole_file(list);
-  if (!text && text.error().kind == ErrorKind::kSystem)
-    return runtime::make_error(runtime::message::kSourceFault, "the file list " + list, text.error().why);
-  if (!text)
-    return unusable(fmt::format("cannot open the file list {}: {}", list, text.error().why),
-                    "check the path and its permissions");
-  std::istringstream in(std::move(*text));
-  return parse_file_list(in, list, root);
+  GALATEA_ASSIGN(std::string text, text_of(list, "file list", kMaxList));
+  std::istringstream in(std::move(text));
+  return parse_file_list(in, far::shown(list), root);
 }
 
 /// One line that is not blank: from its end white space, digits, white space; the rest is the path.
-Result<FileEntry> parse_list_line(const std::string& line, const std::string& place, const fs::path& root) {
+Result<FileEntry> parse_list_line(const std::string& line, const std::string& place,
+                                  const std::string& root) {
   size_t end = line.find_last_not_of(kWhiteSpace);
   size_t digits = line.find_last_not_of("0123456789", end);
   bool has_label =
@@ -164,14 +167,15 @@ Result<FileEntry> parse_list_line(const std::string& line, const std::string& pl
   entry.name = line.substr(0, path_end + 1);
   if (entry.name.find('\0') != std::string::npos)
     return unusable(fmt::format("{}: the path holds a zero byte", place), "the file list must be plain text");
-  entry.path = resolve(root, entry.name).string();
+  entry.path = far::join(root, entry.name);
+  entry.name = far::shown(entry.name);
   return entry;
 }
 
 Result<std::vector<FileEntry>> named_files(const Json& config) {
   auto names = config["files"].get<std::vector<std::string>>();
   if (names.empty()) return unusable("files is an empty list", "name at least one file");
-  fs::path root = has(config, "file_root") ? fs::path(config["file_root"].get<std::string>()) : fs::path();
+  const std::string root = has(config, "file_root") ? config["file_root"].get<std::string>() : "";
   std::vector<int32_t> labels;
   if (has(config, "labels")) {
     labels = config["labels"].is_array() ? config["labels"].get<std::vector<int32_t>>()
@@ -182,8 +186,8 @@ Result<std::vector<FileEntry>> named_files(const Json& config) {
   }
   std::vector<FileEntry> out;
   for (size_t i = 0; i < names.size(); ++i)
-    out.push_back(
-        {resolve(root, names[i]).string(), names[i], labels.empty() ? static_cast<int32_t>(i) : labels[i]});
+    out.push_back({far::join(root, names[i]), far::shown(names[i]),
+                   labels.empty() ? static_cast<int32_t>(i) : labels[i]});
   return out;
 }
 
@@ -211,6 +215,10 @@ class FileSource final : public runtime::SampleSource {
   std::string describe(int64_t index) const override { return files_[static_cast<size_t>(index)].name; }
   int64_t bytes(int64_t index) const override {
     struct stat status = {};
+    if (is_far(index)) {
+      const auto file = open_file(files_[static_cast<size_t>(index)].path);
+      return file ? runtime::claimed_bytes((*file)->size()) + runtime::claimed_bytes(sizeof(int32_t)) : 0;
+    }
     if (::stat(files_[static_cast<size_t>(index)].path.c_str(), &status) != 0) return 0;
     return runtime::claimed_bytes(status.st_size) + runtime::claimed_bytes(sizeof(int32_t));
   }
@@ -218,6 +226,7 @@ class FileSource final : public runtime::SampleSource {
   /// Opens a file and asks for its pages, while reads have to wait for the disk. What lies in the page cache
   /// already is left alone: a warm run pays nothing.
   void will_read(int64_t index) const override {
+    if (is_far(index)) return will_open(files_[static_cast<size_t>(index)].path);
     if (!watch_.waits()) return;
     Descriptor file(files_[static_cast<size_t>(index)].path);
     if (file.get() >= 0) ::posix_fadvise(file.get(), 0, 0, POSIX_FADV_WILLNEED);
@@ -225,6 +234,7 @@ class FileSource final : public runtime::SampleSource {
 
   Status read(int64_t index, const AllocateOutput& allocate) const override {
     const FileEntry& entry = files_[static_cast<size_t>(index)];
+    if (is_far(index)) return read_far(entry, allocate);
     Descriptor file(entry.path);
     struct stat status = {};
     if (file.get() < 0 || ::fstat(file.get(), &status) != 0) return unreadable(entry);
@@ -232,11 +242,7 @@ class FileSource final : public runtime::SampleSource {
       return unusable(fmt::format("{} is not a regular file", entry.path),
                       "take it out of the folder or the list; on_error=\"skip\" lets the run go on "
                       "without it");
-    if (status.st_size > memory_)
-      return unusable(fmt::format("{} has {} bytes, more than the memory of this machine ({})", entry.path,
-                                  static_cast<int64_t>(status.st_size), memory_),
-                      "take it out of the folder or the list; on_error=\"skip\" lets the run go on "
-                      "without it");
+    GALATEA_TRY(fits(entry, status.st_size));
     GALATEA_ASSIGN(runtime::Tensor * data, allocate(0, DType::kU8, {static_cast<int64_t>(status.st_size)}));
     int64_t at = watch_.read_cached(file.get(), 0, {data->data, static_cast<size_t>(status.st_size)});
     while (at < status.st_size) {
@@ -249,12 +255,31 @@ class FileSource final : public runtime::SampleSource {
                         "do not change the data while it is in use");
       at += count;
     }
+    return give_label(entry, allocate);
+  }
+
+ private:
+  bool is_far(int64_t index) const { return far::is_far(files_[static_cast<size_t>(index)].path); }
+
+  Status read_far(const FileEntry& entry, const AllocateOutput& allocate) const {
+    GALATEA_ASSIGN(const std::shared_ptr<const ByteSource> file, open_file(entry.path));
+    GALATEA_TRY(fits(entry, file->size()));
+    GALATEA_ASSIGN(runtime::Tensor * data, allocate(0, DType::kU8, {file->size()}));
+    GALATEA_TRY(file->read(0, {data->data, static_cast<size_t>(file->size())}));
+    return give_label(entry, allocate);
+  }
+  Status fits(const FileEntry& entry, int64_t bytes) const {
+    if (bytes <= memory_) return {};
+    return unusable(fmt::format("{} has {} bytes, more than the memory of this machine ({})",
+                                far::shown(entry.path), bytes, memory_),
+                    "take it out of the folder or the list; on_error=\"skip\" lets the run go on "
+                    "without it");
+  }
+  static Status give_label(const FileEntry& entry, const AllocateOutput& allocate) {
     GALATEA_ASSIGN(runtime::Tensor * label, allocate(1, DType::kI32, {1}));
     std::memcpy(label->data, &entry.label, sizeof entry.label);
     return {};
   }
-
- private:
   static std::unexpected<Error> unreadable(const FileEntry& entry) {
     const int number = errno;
     if (kind_of_errno(number) == ErrorKind::kSystem)
@@ -271,7 +296,7 @@ class FileSource final : public runtime::SampleSource {
 }  // namespace
 
 Result<std::vector<FileEntry>> parse_file_list(std::istream& in, const std::string& list,
-                                               const fs::path& root) {
+                                               const std::string& root) {
   std::vector<FileEntry> out;
   std::string line;
   for (size_t number = 1; std::getline(in, line); ++number) {
@@ -306,40 +331,42 @@ Result<std::vector<FileEntry>> list_files(const std::string& config) {
 
 Result<std::vector<std::string>> list_unlabelled_files(const UnlabelledFiles& wanted) {
   std::vector<std::string> out;
-  const fs::path root = wanted.root;
+  const std::string& root = wanted.root;
   if (!wanted.files.empty()) {
-    for (const std::string& name : wanted.files) out.push_back(resolve(root, name).string());
+    for (const std::string& name : wanted.files) out.push_back(far::join(root, name));
     return out;
   }
   if (!wanted.list.empty()) {
-    const fs::path beside = wanted.root.empty() ? fs::path(wanted.list).parent_path() : root;
+    const std::string beside = root.empty() ? far::folder_of(wanted.list) : root;
     GALATEA_ASSIGN(const std::string text, text_of(wanted.list, "file list"));
     std::istringstream in(text);
     for (std::string line; std::getline(in, line);) {
       const size_t end = line.find_last_not_of(kWhiteSpace);
       if (end == std::string::npos) continue;
       if (line.find('\0') != std::string::npos)
-        return unusable(fmt::format("the file list {} holds a zero byte", wanted.list),
+        return unusable(fmt::format("the file list {} holds a zero byte", far::shown(wanted.list)),
                         "the file list must be plain text");
-      out.push_back(resolve(beside, line.substr(0, end + 1)).string());
+      out.push_back(far::join(beside, line.substr(0, end + 1)));
     }
     if (out.empty())
-      return unusable(fmt::format("the file list {} names no files", wanted.list), "write one path a line");
+      return unusable(fmt::format("the file list {} names no files", far::shown(wanted.list)),
+                      "write one path a line");
     return out;
   }
   GALATEA_ASSIGN(const std::vector<FolderEntry> entries, entries_of(root));
   for (const FolderEntry& entry : entries)
     if (!entry.is_folder && matches(entry.name, {wanted.filter}, true))
-      out.push_back((root / entry.name).string());
+      out.push_back(far::join(root, entry.name));
   for (const FolderEntry& folder : entries) {
     if (!folder.is_folder) continue;
-    GALATEA_ASSIGN(const std::vector<FolderEntry> files, entries_of(root / folder.name));
+    const std::string path = far::join(root, folder.name);
+    GALATEA_ASSIGN(const std::vector<FolderEntry> files, entries_of(path));
     for (const FolderEntry& file : files)
       if (!file.is_folder && matches(file.name, {wanted.filter}, true))
-        out.push_back((root / folder.name / file.name).string());
+        out.push_back(far::join(path, file.name));
   }
   if (out.empty())
-    return unusable(fmt::format("no files \"{}\" in {} and its sub-folders", wanted.filter, root.string()),
+    return unusable(fmt::format("no files \"{}\" in {} and its sub-folders", wanted.filter, root),
                     "file_filter= says which names count");
   return out;
 }

@@ -5,7 +5,6 @@
 // the list is that of the arguments; shuffling is the reader loop's.
 #pragma once
 
-#include <filesystem>
 #include <iosfwd>
 #include <string>
 #include <vector>
@@ -19,7 +18,7 @@ runtime::SourceFactory file_source_factory();
 
 /// One file of the data set.
 struct FileEntry {
-  std::string path;  ///< to open
+  std::string path;  ///< to open; of this machine or far away
   std::string name;  ///< relative to file_root, for people
   int32_t label = 0;
 };
@@ -40,6 +39,6 @@ Result<std::vector<std::string>> list_unlabelled_files(const UnlabelledFiles& wa
 /// The text of a file_list: one "path label" a line. `list` is its name for messages, `root` what its paths
 /// are relative to.
 Result<std::vector<FileEntry>> parse_file_list(std::istream& in, const std::string& list,
-                                               const std::filesystem::path& root);
+                                               const std::string& root);
 
 }  // namespace galatea::native

@@ -13,6 +13,7 @@
 #include "base/scalar_op.h"
 #include "runtime/kernel_abi.h"
 #include "runtime/memory_gate.h"
+#include "stdlib_ops/native/far/address.h"
 #include "stdlib_ops/native/file_source.h"
 #include "stdlib_ops/native/record_source.h"
 
@@ -179,11 +180,15 @@ class NumpySource final : public runtime::SampleSource {
   NumpySource(std::vector<std::string> paths, Roi roi, DType dtype, size_t rank)
       : paths_(std::move(paths)), roi_(std::move(roi)), dtype_(dtype), rank_(rank) {}
   int64_t size() const override { return static_cast<int64_t>(paths_.size()); }
-  std::string describe(int64_t index) const override { return paths_[static_cast<size_t>(index)]; }
+  std::string describe(int64_t index) const override {
+    return far::shown(paths_[static_cast<size_t>(index)]);
+  }
+  void will_read(int64_t index) const override { will_open(paths_[static_cast<size_t>(index)]); }
 
   Status read(int64_t index, const AllocateOutput& allocate) const override {
-    const std::string& path = paths_[static_cast<size_t>(index)];
-    GALATEA_ASSIGN(const std::shared_ptr<const ByteSource> file, open_file(path));
+    GALATEA_ASSIGN(const std::shared_ptr<const ByteSource> file,
+                   open_file(paths_[static_cast<size_t>(index)]));
+    const std::string& path = file->name();
     GALATEA_ASSIGN(const NpyHeader header, read_npy_header(*file));
     if (header.dtype != dtype_ || header.shape.size() != rank_)
       return make_error(ErrorKind::kUser, "G0802",

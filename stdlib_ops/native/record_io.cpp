@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "runtime/memory_gate.h"
+#include "stdlib_ops/native/far/address.h"
 
 namespace galatea::native {
 namespace {
@@ -111,14 +112,14 @@ class MxnetSource final : public RecordSource {
 /// Keys and offsets, in any order; a record goes to the next.
 Result<std::vector<RecordPlace>> places_of(const std::string& index, int64_t size) {
   GALATEA_ASSIGN(const std::string text, text_of(index, "index"));
-  GALATEA_ASSIGN(const std::vector<RecordPlace> lines, parse_number_pairs(text, index));
+  GALATEA_ASSIGN(const std::vector<RecordPlace> lines, parse_number_pairs(text, far::shown(index)));
   std::vector<int64_t> offsets;
   for (const RecordPlace& line : lines) offsets.push_back(line.size);  // key, offset
   std::ranges::sort(offsets);
   if (!offsets.empty() && offsets.back() > size)
-    return unusable(
-        fmt::format("the index {} has a record at {}, but there are {} bytes", index, offsets.back(), size),
-        "make the index again from these files, or leave index_path out");
+    return unusable(fmt::format("the index {} has a record at {}, but there are {} bytes", far::shown(index),
+                                offsets.back(), size),
+                    "make the index again from these files, or leave index_path out");
   std::vector<RecordPlace> places;
   for (size_t i = 0; i < offsets.size(); ++i) {
     const int64_t end = i + 1 < offsets.size() ? offsets[i + 1] : size;
@@ -182,6 +183,8 @@ Result<std::span<uint8_t>> join_record_io(std::span<uint8_t> record, const std::
 Result<std::unique_ptr<runtime::SampleSource>> open_mxnet(const std::string& config) {
   const nlohmann::json json = parse_json(config);
   const std::vector<std::string> paths = texts_of(json, "path"), indices = texts_of(json, "index_path");
+  for (const auto* const all : {&paths, &indices})
+    for (const std::string& path : *all) will_open(path);
   std::vector<std::shared_ptr<const ByteSource>> files;
   for (const std::string& path : paths) {
     GALATEA_ASSIGN(files.emplace_back(), open_file(path));
@@ -194,7 +197,7 @@ Result<std::unique_ptr<runtime::SampleSource>> open_mxnet(const std::string& con
   auto source = std::make_unique<MxnetSource>();
   source->add(all, *places);
   if (source->size() == 0)
-    return unusable(fmt::format("no records in {}", fmt::join(paths, ", ")), "name files that hold records");
+    return unusable(fmt::format("no records in {}", shown_paths(paths)), "name files that hold records");
   return source;
 }
 

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/fault.h"
+#include "stdlib_ops/native/far/address.h"
 
 namespace galatea::native {
 namespace {
@@ -73,6 +74,12 @@ Result<std::span<const uint8_t>> RecordSource::bytes_of(const Record& record) co
   const std::span<uint8_t> part(bytes.data(), size);
   GALATEA_TRY(file.read(record.place.offset, part));
   return part;
+}
+
+std::string shown_paths(const std::vector<std::string>& paths) {
+  std::string out;
+  for (const std::string& path : paths) out += fmt::format("{}{}", out.empty() ? "" : ", ", far::shown(path));
+  return out;
 }
 
 std::vector<std::string> texts_of(const nlohmann::json& config, const char* key) {

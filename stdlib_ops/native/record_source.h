@@ -47,6 +47,8 @@ class RecordSource : public runtime::SampleSource {
   std::vector<Record> records_;
 };
 
+/// Paths for a message, with commas between.
+std::string shown_paths(const std::vector<std::string>& paths);
 /// An argument that is one text or a list of them; empty where it was not given.
 std::vector<std::string> texts_of(const nlohmann::json& config, const char* key);
 

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "runtime/memory_gate.h"
+#include "stdlib_ops/native/far/address.h"
 #include "stdlib_ops/native/protobuf.h"
 
 namespace galatea::native {
@@ -155,12 +156,13 @@ class TfRecordSource final : public RecordSource {
     std::vector<RecordPlace> places;
     if (index) {
       GALATEA_ASSIGN(const std::string text, text_of(*index, "index"));
-      GALATEA_ASSIGN(places, parse_number_pairs(text, *index));
+      const std::string index_name = far::shown(*index);
+      GALATEA_ASSIGN(places, parse_number_pairs(text, index_name));
       for (const RecordPlace& place : places)
         if (place.size < kHead + kTail || place.size > file->size() ||
             place.offset > file->size() - place.size)
           return unusable(fmt::format("the index {} has a record of {} bytes at {}, but {} has {} bytes",
-                                      *index, place.size, place.offset, path, file->size()),
+                                      index_name, place.size, place.offset, file->name(), file->size()),
                           "make the index again from this file, or leave index_path out");
     } else {
       GALATEA_ASSIGN(places, scan_tfrecord(*file));
@@ -280,11 +282,13 @@ Result<std::unique_ptr<runtime::SampleSource>> open_tfrecord(const std::string& 
   if (!indices.empty() && indices.size() != paths.size())
     return unusable(fmt::format("readers.tfrecord has {} files and {} indices", paths.size(), indices.size()),
                     "give one index for each file, in the same order, or none");
+  for (const auto* const all : {&paths, &indices})
+    for (const std::string& path : *all) will_open(path);
   auto source = std::make_unique<TfRecordSource>(features_of(json["features"]));
   for (size_t i = 0; i < paths.size(); ++i)
     GALATEA_TRY(source->add_file(paths[i], indices.empty() ? nullptr : &indices[i]));
   if (source->size() == 0)
-    return unusable(fmt::format("no records in {}", fmt::join(paths, ", ")), "name files that hold records");
+    return unusable(fmt::format("no records in {}", shown_paths(paths)), "name files that hold records");
   return source;
 }
 

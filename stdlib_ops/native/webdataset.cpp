@@ -9,6 +9,7 @@
 #include "base/dtype.h"
 #include "base/json.h"
 #include "runtime/memory_gate.h"
+#include "stdlib_ops/native/far/address.h"
 #include "stdlib_ops/native/record_source.h"
 #include "stdlib_ops/native/tar.h"
 
@@ -87,7 +88,7 @@ class WebDatasetSource final : public runtime::SampleSource {
     std::vector<TarSample> samples;
     if (index) {
       GALATEA_ASSIGN(const std::string text, text_of(*index, "index"));
-      GALATEA_ASSIGN(samples, parse_webdataset_index(text, *index, archive->size()));
+      GALATEA_ASSIGN(samples, parse_webdataset_index(text, far::shown(*index), archive->size()));
     } else {
       GALATEA_ASSIGN(samples, scan_webdataset(*archive));
     }
@@ -255,6 +256,8 @@ Result<std::unique_ptr<runtime::SampleSource>> open_webdataset(const std::string
     return unusable(
         fmt::format("readers.webdataset has {} archives and {} indices", paths.size(), indices.size()),
         "give one index for each archive, in the same order, or none");
+  for (const auto* const all : {&paths, &indices})
+    for (const std::string& path : *all) will_open(path);
   const bool case_sensitive = json.value("case_sensitive_extensions", true);
   std::vector<Output> outputs;
   for (const std::string& entry : texts_of(json, "ext")) {
@@ -278,7 +281,7 @@ Result<std::unique_ptr<runtime::SampleSource>> open_webdataset(const std::string
   for (size_t i = 0; i < paths.size(); ++i)
     GALATEA_TRY(source->add(paths[i], indices.empty() ? nullptr : &indices[i]));
   if (source->size() == 0)
-    return unusable(fmt::format("no samples in {}", fmt::join(paths, ", ")),
+    return unusable(fmt::format("no samples in {}", shown_paths(paths)),
                     "name archives that hold samples with these extensions");
   return source;
 }

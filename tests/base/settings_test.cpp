@@ -17,7 +17,7 @@ TEST(Settings, TableIsComplete) {
     EXPECT_FALSE(s.documentation.empty()) << s.name;
     EXPECT_EQ(s.example.substr(0, s.name.size() + 1), std::string(s.name) + "=") << s.name;
     EXPECT_TRUE(s.type == "path" || s.type == "bool" || s.type == "int" || s.type == "size" ||
-                s.type == "text")
+                s.type == "text" || s.type == "secret")
         << s.name;
     EXPECT_TRUE(setting_is_understood(s.name)) << s.name;
   }

@@ -1,0 +1,574 @@
+#include "stdlib_ops/native/far/far_store.h"
+
+#include <algorithm>
+#include <charconv>
+#include <condition_variable>
+#include <cstring>
+#include <deque>
+#include <functional>
+#include <list>
+#include <map>
+#include <set>
+#include <system_error>
+#include <thread>
+#include <unordered_map>
+#include <variant>
+
+#include <fmt/format.h>
+
+#include "base/settings.h"
+#include "runtime/messages.h"
+#include "stdlib_ops/native/far/listing.h"
+
+namespace galatea::native::far {
+namespace {
+
+/// How long an answer about a version holds: from reading ahead to reading.
+constexpr auto kVersionsHoldFor = std::chrono::seconds(10);
+constexpr size_t kMostKnown = 65'536;
+constexpr size_t kMostTasks = 1024;
+constexpr size_t kMostListed = 100'000'000;
+/// Blocks that lie so near behind the last ones are a file being read from front to back.
+constexpr int64_t kNear = 4;
+constexpr auto kLookAgain = std::chrono::milliseconds(50);
+
+using Bytes = std::vector<uint8_t>;
+using SharedBytes = std::shared_ptr<const Bytes>;
+
+struct FarObject {
+  Address address;
+  std::string id;       ///< of the file and its version: what blocks are known by
+  std::string version;  ///< empty: the server does not say, so that nothing is kept on disk
+  int64_t size = 0;
+
+  int64_t num_blocks() const { return (size + kBlockBytes - 1) / kBlockBytes; }
+  int64_t bytes_of_block(int64_t block) const { return std::min(kBlockBytes, size - block * kBlockBytes); }
+  Digest name_of_block(int64_t block) const { return sha256(fmt::format("block\n{}\n{}", id, block)); }
+};
+using Object = std::shared_ptr<const FarObject>;
+
+std::string object_id(const std::string& identity, const std::string& version, int64_t size) {
+  static std::atomic<uint64_t> counter = 0;
+  // Of a file without a version this process shares no blocks between two openings.
+  return version.empty() ? fmt::format("unknown {}", counter.fetch_add(1))
+                         : hex(sha256(fmt::format("{}\n{}\n{}", identity, version, size)));
+}
+
+}  // namespace
+
+class FarStore::Impl {
+ public:
+  explicit Impl(FarOptions options)
+      : options_(std::move(options)), fetcher_(options_.fetch), disk_(options_.disk) {}
+  ~Impl() {
+    fetcher_.transfers().stop();
+    {
+      const std::lock_guard lock(mutex_);
+      is_stopped_ = true;
+    }
+    has_task_.notify_all();
+    changed_.notify_all();
+    for (std::thread& thread : threads_) thread.join();
+  }
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
+
+  Result<Object> open(const std::string& text, bool is_ahead);
+  Status read(const Object& object, int64_t offset, std::span<uint8_t> to, int64_t blocks_more);
+  void will_read(const Object& object, int64_t offset, int64_t bytes);
+  void will_open(const std::string& text);
+  Result<FarFolder> list(const std::string& text);
+  void finish_ahead();
+
+ private:
+  struct Block {
+    SharedBytes bytes;  ///< null: on its way
+    int64_t size = 0;
+    bool is_ahead = false;
+    std::list<std::pair<std::string, int64_t>>::iterator use;  ///< once it is there
+  };
+  using Key = std::pair<std::string, int64_t>;
+  struct Known {
+    Object object;
+    Clock::time_point asked;
+    bool is_opening = false;
+  };
+  struct Task {
+    std::variant<std::string, std::pair<Object, int64_t>>
+        what;  ///< an address; an object and its first block
+    int64_t blocks = 0;
+    int64_t bytes() const { return blocks * kBlockBytes; }
+  };
+  class Claim;
+
+  Result<Object> look(const std::string& text, Object known, bool is_ahead);
+  Result<std::vector<SharedBytes>> blocks_from(const Object& object, int64_t first, int64_t most,
+                                               bool is_ahead);
+  Result<std::vector<SharedBytes>> load(const FarObject& object, int64_t first, int64_t count);
+  void keep(const FarObject& object, int64_t block, const SharedBytes& bytes);
+  // With mutex_ held:
+  void put(const Object& object, int64_t block, SharedBytes bytes, bool is_ahead);
+  std::map<Key, Block>::iterator claim(const Object& object, int64_t block, bool is_ahead);
+  void touch(std::map<Key, Block>::iterator at);
+  void drop(std::map<Key, Block>::iterator at);
+  bool add_task(Task task);
+
+  void work();
+  void run(const Task& task);
+
+  const FarOptions options_;
+  Fetcher fetcher_;
+  DiskCache disk_;
+
+  std::mutex mutex_;
+  std::condition_variable changed_;  ///< blocks, openings, tasks that are done
+  std::condition_variable has_task_;
+  std::unordered_map<std::string, Known> known_;
+  std::map<Key, Block> blocks_;
+  std::list<Key> used_;      ///< blocks that are there, the last used first
+  int64_t held_bytes_ = 0;   ///< of blocks that are there
+  int64_t ahead_bytes_ = 0;  ///< of blocks that were read ahead, or are being, and that nobody has read yet
+  int64_t task_bytes_ = 0;   ///< of tasks that wait
+  std::deque<Task> tasks_;
+  size_t running_ = 0, idle_ = 0;
+  bool is_stopped_ = false;
+  std::vector<std::thread> threads_;
+};
+
+/// Blocks that this thread brings, while others wait for them: if it fails, they are nobody's again.
+class FarStore::Impl::Claim {
+ public:
+  Claim(Impl& of, const Object& object, int64_t first, int64_t count)
+      : of_(of), object_(object), first_(first), count_(count) {}
+  ~Claim() {
+    if (is_done_) return;
+    {
+      const std::lock_guard lock(of_.mutex_);
+      for (int64_t k = 0; k < count_; ++k)
+        if (const auto at = of_.blocks_.find({object_->id, first_ + k}); at != of_.blocks_.end())
+          of_.drop(at);
+    }
+    of_.changed_.notify_all();
+  }
+  Claim(const Claim&) = delete;
+  Claim& operator=(const Claim&) = delete;
+
+  void publish(const std::vector<SharedBytes>& blocks, bool is_ahead) {
+    {
+      const std::lock_guard lock(of_.mutex_);
+      for (int64_t k = 0; k < count_; ++k)
+        of_.put(object_, first_ + k, blocks[static_cast<size_t>(k)], is_ahead);
+    }
+    is_done_ = true;
+    of_.changed_.notify_all();
+  }
+
+ private:
+  Impl& of_;
+  const Object& object_;
+  int64_t first_, count_;
+  bool is_done_ = false;
+};
+
+void FarStore::Impl::put(const Object& object, int64_t block, SharedBytes bytes, bool is_ahead) {
+  auto at = blocks_.find({object->id, block});
+  if (at == blocks_.end()) at = claim(object, block, is_ahead);
+  Block& to = at->second;
+  if (!to.bytes) {
+    used_.push_front(at->first);
+    to.use = used_.begin();
+    held_bytes_ += to.size;
+    to.bytes = std::move(bytes);
+  }
+  while (held_bytes_ > options_.memory && !used_.empty()) drop(blocks_.find(used_.back()));
+}
+
+std::map<FarStore::Impl::Key, FarStore::Impl::Block>::iterator FarStore::Impl::claim(const Object& object,
+                                                                                     int64_t block,
+                                                                                     bool is_ahead) {
+  const int64_t size = object->bytes_of_block(block);
+  const auto at = blocks_.try_emplace({object->id, block}, Block{.size = size, .is_ahead = is_ahead}).first;
+  if (is_ahead) ahead_bytes_ += size;
+  return at;
+}
+
+void FarStore::Impl::touch(std::map<Key, Block>::iterator at) {
+  Block& block = at->second;
+  used_.splice(used_.begin(), used_, block.use);
+  if (block.is_ahead) ahead_bytes_ -= block.size;
+  block.is_ahead = false;
+}
+
+void FarStore::Impl::drop(std::map<Key, Block>::iterator at) {
+  const Block& block = at->second;
+  if (block.is_ahead) ahead_bytes_ -= block.size;
+  if (block.bytes) {
+    held_bytes_ -= block.size;
+    used_.erase(block.use);
+  }
+  blocks_.erase(at);
+}
+
+Result<std::vector<SharedBytes>> FarStore::Impl::blocks_from(const Object& object, int64_t first,
+                                                             int64_t most, bool is_ahead) {
+  int64_t count = 0;
+  {
+    std::unique_lock lock(mutex_);
+    for (auto at = blocks_.find({object->id, first}); at != blocks_.end();
+         at = blocks_.find({object->id, first})) {
+      if (is_ahead) return std::vector<SharedBytes>{};
+      if (at->second.bytes) {
+        touch(at);
+        return std::vector{at->second.bytes};
+      }
+      if (fetcher_.transfers().is_cancelled()) return runtime::make_error(runtime::message::kCancelled);
+      changed_.wait_for(lock, kLookAgain);
+    }
+    most = std::min({most, kMostBlocks, object->num_blocks() - first});
+    while (count < most && !blocks_.contains({object->id, first + count}))
+      claim(object, first + count++, is_ahead);
+  }
+  Claim claimed(*this, object, first, count);
+  GALATEA_ASSIGN(std::vector<SharedBytes> loaded, load(*object, first, count));
+  claimed.publish(loaded, is_ahead);
+  return loaded;
+}
+
+void FarStore::Impl::keep(const FarObject& object, int64_t block, const SharedBytes& bytes) {
+  if (!object.version.empty()) disk_.store(object.name_of_block(block), *bytes);
+}
+
+Result<std::vector<SharedBytes>> FarStore::Impl::load(const FarObject& object, int64_t first, int64_t count) {
+  std::vector<SharedBytes> out(static_cast<size_t>(count));
+  if (!object.version.empty()) {
+    for (int64_t k = 0; k < count; ++k) {
+      auto bytes = disk_.find(object.name_of_block(first + k));
+      if (bytes && static_cast<int64_t>(bytes->size()) == object.bytes_of_block(first + k))
+        out[static_cast<size_t>(k)] = std::make_shared<const Bytes>(std::move(*bytes));
+    }
+  }
+  for (int64_t k = 0; k < count;) {
+    if (out[static_cast<size_t>(k)]) {
+      ++k;
+      continue;
+    }
+    int64_t end = k;
+    while (end < count && !out[static_cast<size_t>(end)]) ++end;
+    const int64_t from = (first + k) * kBlockBytes, to = std::min(object.size, (first + end) * kBlockBytes);
+    GALATEA_ASSIGN(const Fetched fetched,
+                   fetcher_.part(object.address, from, to - from, object.size, object.version));
+    const int64_t base = fetched.has_ranges ? from : 0;
+    for (; k < end; ++k) {
+      const int64_t begin = (first + k) * kBlockBytes - base;
+      const auto part =
+          std::span(fetched.bytes)
+              .subspan(static_cast<size_t>(begin), static_cast<size_t>(object.bytes_of_block(first + k)));
+      out[static_cast<size_t>(k)] = std::make_shared<const Bytes>(part.begin(), part.end());
+      keep(object, first + k, out[static_cast<size_t>(k)]);
+    }
+  }
+  return out;
+}
+
+Status FarStore::Impl::read(const Object& object, int64_t offset, std::span<uint8_t> to,
+                            int64_t blocks_more) {
+  const auto size = static_cast<int64_t>(to.size());
+  if (offset < 0 || size > object->size - offset)
+    return damaged(object->address.shown, offset,
+                   fmt::format("{} bytes are missing", size - std::max<int64_t>(0, object->size - offset)));
+  // What does not come with the first request comes beside it.
+  if (size > kMostBlocks * kBlockBytes)
+    will_read(object, offset + kMostBlocks * kBlockBytes, size - kMostBlocks * kBlockBytes);
+  for (int64_t at = offset; at < offset + size;) {
+    const int64_t first = at / kBlockBytes, last = (offset + size - 1) / kBlockBytes;
+    GALATEA_ASSIGN(const std::vector<SharedBytes> blocks,
+                   blocks_from(object, first, last - first + 1 + blocks_more, false));
+    for (size_t k = 0; k < blocks.size() && at < offset + size; ++k) {
+      const int64_t within = at % kBlockBytes;
+      const int64_t count = std::min(static_cast<int64_t>(blocks[k]->size()) - within, offset + size - at);
+      std::memcpy(to.data() + (at - offset), blocks[k]->data() + within, static_cast<size_t>(count));
+      at += count;
+    }
+  }
+  return {};
+}
+
+Result<Object> FarStore::Impl::open(const std::string& text, bool is_ahead) {
+  Object known;
+  {
+    std::unique_lock lock(mutex_);
+    for (;;) {
+      const auto at = known_.find(text);
+      if (at == known_.end()) break;
+      if (!at->second.is_opening) {
+        known = at->second.object;
+        if (Clock::now() - at->second.asked < kVersionsHoldFor) return known;
+        break;
+      }
+      if (fetcher_.transfers().is_cancelled()) return runtime::make_error(runtime::message::kCancelled);
+      changed_.wait_for(lock, kLookAgain);
+    }
+    if (known_.size() >= kMostKnown)
+      std::erase_if(known_, [](const auto& entry) { return !entry.second.is_opening; });
+    known_[text].is_opening = true;
+  }
+  struct Opening {
+    Impl& of;
+    const std::string& text;
+    Object object = {};
+    ~Opening() {
+      {
+        const std::lock_guard lock(of.mutex_);
+        if (object)
+          of.known_[text] = {.object = object, .asked = Clock::now()};
+        else
+          of.known_.erase(text);
+      }
+      of.changed_.notify_all();
+    }
+  } opening{*this, text};
+  GALATEA_ASSIGN(opening.object, look(text, std::move(known), is_ahead));
+  return opening.object;
+}
+
+Result<Object> FarStore::Impl::look(const std::string& text, Object known, bool is_ahead) {
+  GALATEA_ASSIGN(Address address, parse_address(text));
+  if (address.store != Store::kWeb && address.key.empty())
+    return unusable(fmt::format("{} names a bucket, not a file in it", address.shown),
+                    "write the key behind it");
+  GALATEA_ASSIGN(const std::string identity, fetcher_.identity(address));
+  const Digest head_name = sha256("head\n" + identity);
+  const auto object_of = [&](std::string version, int64_t size) {
+    auto object = std::make_shared<FarObject>();
+    object->address = address;
+    object->id = object_id(identity, version, size);
+    object->version = std::move(version);
+    object->size = size;
+    return object;
+  };
+  if (!known) {
+    // "SIZE\nVERSION".
+    if (const auto head = disk_.find(head_name)) {
+      const std::string_view said(reinterpret_cast<const char*>(head->data()), head->size());
+      int64_t size = -1;
+      const auto end = std::from_chars(said.data(), said.data() + said.size(), size);
+      const auto digits = static_cast<size_t>(end.ptr - said.data());
+      if (end.ec == std::errc() && size >= 0 && digits + 1 < said.size() && said[digits] == '\n')
+        known = object_of(std::string(said.substr(digits + 1)), size);
+    }
+  }
+  GALATEA_ASSIGN(Fetched found,
+                 fetcher_.look(address, kFirstBlocks * kBlockBytes, known ? known->version : std::string()));
+  if (found.is_unchanged && known) return known;
+  if (found.is_unchanged)
+    return make_error(
+        ErrorKind::kUser, "G0803",
+        fmt::format("cannot read {}: the server says that it has not changed, which nobody asked",
+                    address.shown),
+        "look at the server, or at a proxy before it");
+  const Object object = object_of(found.version, found.size);
+  if (!object->version.empty()) {
+    const std::string head = fmt::format("{}\n{}", object->size, object->version);
+    disk_.store(head_name, {reinterpret_cast<const uint8_t*>(head.data()), head.size()});
+  }
+  // What came with it; of a server without ranges that is all, of which as much is kept as there is room for.
+  std::vector<SharedBytes> blocks;
+  for (int64_t block = 0; block < object->num_blocks(); ++block) {
+    const int64_t begin = block * kBlockBytes, bytes = object->bytes_of_block(block);
+    if (begin + bytes > static_cast<int64_t>(found.bytes.size())) break;
+    blocks.push_back(
+        std::make_shared<const Bytes>(found.bytes.begin() + begin, found.bytes.begin() + begin + bytes));
+    keep(*object, block, blocks.back());
+  }
+  const std::lock_guard lock(mutex_);
+  for (size_t k = 0; k < blocks.size(); ++k) put(object, static_cast<int64_t>(k), blocks[k], is_ahead);
+  return object;
+}
+
+bool FarStore::Impl::add_task(Task task) {
+  if (is_stopped_ || tasks_.size() >= kMostTasks) return false;
+  if (ahead_bytes_ + task_bytes_ + task.bytes() > options_.memory / 2) return false;
+  task_bytes_ += task.bytes();
+  tasks_.push_back(std::move(task));
+  if (idle_ < tasks_.size() && threads_.size() < static_cast<size_t>(options_.fetch.connections)) {
+    try {
+      threads_.emplace_back([this] { work(); });
+    } catch (const std::system_error&) {
+      // Without a thread nothing is read ahead, and each reader brings what it needs.
+      if (threads_.empty()) {
+        task_bytes_ = 0;
+        tasks_.clear();
+        return false;
+      }
+    }
+  }
+  has_task_.notify_one();
+  return true;
+}
+
+void FarStore::Impl::will_read(const Object& object, int64_t offset, int64_t bytes) {
+  if (bytes <= 0 || offset < 0 || offset >= object->size) return;
+  const int64_t last = (std::min(bytes, object->size - offset) + offset - 1) / kBlockBytes;
+  const std::lock_guard lock(mutex_);
+  for (int64_t block = offset / kBlockBytes; block <= last;) {
+    int64_t count = 0;
+    while (block + count <= last && count < kMostBlocks && !blocks_.contains({object->id, block + count}))
+      ++count;
+    if (count > 0 && !add_task({.what = std::pair{object, block}, .blocks = count})) return;
+    block += std::max<int64_t>(count, 1);
+  }
+}
+
+void FarStore::Impl::will_open(const std::string& text) {
+  const std::lock_guard lock(mutex_);
+  const auto at = known_.find(text);
+  if (at != known_.end() && (at->second.is_opening || Clock::now() - at->second.asked < kVersionsHoldFor))
+    return;
+  add_task({.what = text, .blocks = kFirstBlocks});
+}
+
+void FarStore::Impl::work() {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    ++idle_;
+    has_task_.wait(lock, [this] { return is_stopped_ || !tasks_.empty(); });
+    --idle_;
+    if (is_stopped_) return;
+    const Task task = std::move(tasks_.front());
+    tasks_.pop_front();
+    task_bytes_ -= task.bytes();
+    ++running_;
+    lock.unlock();
+    try {
+      run(task);
+    } catch (const std::bad_alloc&) {
+      // Who needs it asks for it, and is told.
+    }
+    lock.lock();
+    --running_;
+    changed_.notify_all();
+  }
+}
+
+/// What fails here is tried again, and told, by who reads it.
+void FarStore::Impl::run(const Task& task) {
+  if (const auto* const part = std::get_if<std::pair<Object, int64_t>>(&task.what)) {
+    static_cast<void>(blocks_from(part->first, part->second, task.blocks, true));
+    return;
+  }
+  const auto object = open(std::get<std::string>(task.what), true);
+  if (object) will_read(*object, 0, (*object)->size);
+}
+
+void FarStore::Impl::finish_ahead() {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [this] { return tasks_.empty() && running_ == 0; });
+}
+
+Result<FarFolder> FarStore::Impl::list(const std::string& text) {
+  GALATEA_ASSIGN(Address folder, parse_address(text));
+  if (folder.store == Store::kWeb)
+    return unusable(fmt::format("{} is a web server's, which lists no files", folder.shown),
+                    "name the files: files=[…] or file_list=; folders are listed of s3:// and gs://");
+  std::string prefix = folder.key;
+  if (!prefix.empty() && !prefix.ends_with('/')) prefix += '/';
+  Address bucket = folder;
+  bucket.key.clear();
+  FarFolder out;
+  std::set<std::string> pages;
+  for (std::string next;;) {
+    std::vector<std::pair<std::string, std::string>> query = {
+        {"list-type", "2"}, {"delimiter", "/"}, {"prefix", prefix}, {"encoding-type", "url"}};
+    if (!next.empty()) query.emplace_back("continuation-token", next);
+    GALATEA_ASSIGN(const std::string xml, fetcher_.list(bucket, std::move(query)));
+    GALATEA_ASSIGN(ListPage page, parse_list_page(xml, folder.shown));
+    const auto wrong = [&](const std::string& what) {
+      return make_error(ErrorKind::kUser, "G0803", fmt::format("cannot list {}: {}", folder.shown, what),
+                        "check that the end point is that of a store with an interface as S3 has it");
+    };
+    for (auto* const names : {&page.keys, &page.prefixes}) {
+      const bool are_folders = names == &page.prefixes;
+      for (const std::string& name : *names) {
+        if (!name.starts_with(prefix)) return wrong("the store lists keys of elsewhere");
+        std::string_view within = std::string_view(name).substr(prefix.size());
+        if (are_folders && within.ends_with('/')) within.remove_suffix(1);
+        if (within.empty()) continue;  // an object that stands for the folder itself
+        if (within.find('/') != std::string_view::npos) return wrong("the store lists keys of sub-folders");
+        (are_folders ? out.folders : out.files).emplace_back(within);
+      }
+    }
+    if (!page.is_truncated) break;
+    if (page.next.empty() || !pages.insert(page.next).second) return wrong("its pages go in circles");
+    if (out.files.size() + out.folders.size() > kMostListed) return wrong("it has too many files");
+    next = std::move(page.next);
+  }
+  if (out.files.empty() && out.folders.empty())
+    return unusable(fmt::format("there is nothing in {}", folder.shown),
+                    "check bucket and folder: capitals count");
+  return out;
+}
+
+namespace {
+
+class FarFile final : public ByteSource {
+ public:
+  using Reader = std::function<Status(int64_t, std::span<uint8_t>, int64_t)>;
+  using Ahead = std::function<void(int64_t, int64_t)>;
+  FarFile(const std::string& shown, int64_t size, Reader reader, Ahead ahead)
+      : ByteSource(shown), reader_(std::move(reader)), ahead_(std::move(ahead)) {
+    size_ = size;
+  }
+
+  Status read(int64_t offset, std::span<uint8_t> to) const override {
+    if (to.empty()) return {};
+    const int64_t first = offset / kBlockBytes,
+                  last = (offset + static_cast<int64_t>(to.size()) - 1) / kBlockBytes;
+    // Looking from record to record goes from front to back: requests become longer.
+    const int64_t before = last_.exchange(last, std::memory_order_relaxed);
+    int64_t more = 0;
+    if (first >= before && first - before <= kNear) {
+      more = more_.load(std::memory_order_relaxed);
+      if (last > before) more_.store(std::min(2 * more + 1, kMostBlocks - 1), std::memory_order_relaxed);
+    } else {
+      more_.store(0, std::memory_order_relaxed);
+    }
+    return reader_(offset, to, more);
+  }
+  void will_read(int64_t offset, int64_t bytes) const override { ahead_(offset, bytes); }
+
+ private:
+  Reader reader_;
+  Ahead ahead_;
+  mutable std::atomic<int64_t> last_{0}, more_{0};
+};
+
+}  // namespace
+
+FarStore::FarStore(FarOptions options) : impl_(std::make_unique<Impl>(std::move(options))) {}
+FarStore::~FarStore() = default;
+
+FarStore& FarStore::of_process() {
+  static FarStore store(
+      {.fetch = fetch_options(),
+       .disk = disk_cache_options(),
+       .memory = std::max(setting_int("GALATEA_FAR_MEMORY"), 2 * kMostBlocks * kBlockBytes)});
+  return store;
+}
+
+Result<std::shared_ptr<const ByteSource>> FarStore::open(const std::string& address) {
+  GALATEA_ASSIGN(const Object object, impl_->open(address, false));
+  return std::make_shared<FarFile>(
+      object->address.shown, object->size,
+      [impl = impl_.get(), object](int64_t offset, std::span<uint8_t> to, int64_t more) {
+        return impl->read(object, offset, to, more);
+      },
+      [impl = impl_.get(), object](int64_t offset, int64_t bytes) {
+        impl->will_read(object, offset, bytes);
+      });
+}
+
+void FarStore::will_open(const std::string& address) { impl_->will_open(address); }
+Result<FarFolder> FarStore::list(const std::string& folder) { return impl_->list(folder); }
+void FarStore::finish_ahead() { impl_->finish_ahead(); }
+
+}  // namespace galatea::native::far
