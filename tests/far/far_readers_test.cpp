@@ -48,8 +48,9 @@ HttpReply store_reply(const HttpRequest& request, const std::string& folder) {
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(fs::path(folder) / prefix, error)) {
     const std::string name = prefix + entry.path().filename().string();
-    content += entry.is_directory() ? fmt::format("<CommonPrefixes><Prefix>{}/</Prefix></CommonPrefixes>", name)
-                                    : fmt::format("<Contents><Key>{}</Key></Contents>", name);
+    content += entry.is_directory()
+                   ? fmt::format("<CommonPrefixes><Prefix>{}/</Prefix></CommonPrefixes>", name)
+                   : fmt::format("<Contents><Key>{}</Key></Contents>", name);
   }
   return {http_text(200, "", "<ListBucketResult>" + content + "</ListBucketResult>")};
 }
@@ -112,7 +113,8 @@ TEST_F(FarReaders, FilesComeByFolderByListAndByName) {
     folder.write(name, std::string(name) + " holds this");
   folder.write("lists/all.txt", "../a/z+.png 3\nb/nowhere.jpg 4\n");
   folder.write("list.txt", "b/x 1=2.jpg 7\na/z+.png 9\n");
-  ScriptedServer server([&](const HttpRequest& request) { return store_reply(request, folder.path().string()); });
+  ScriptedServer server(
+      [&](const HttpRequest& request) { return store_reply(request, folder.path().string()); });
   const OnlySettings only(settings(server));
   const std::string web = server.address() + "/bucket";
   for (const std::string arguments :
@@ -122,19 +124,25 @@ TEST_F(FarReaders, FilesComeByFolderByListAndByName) {
     const std::string body = "a, b = fn.readers.file(" + arguments + ")\nreturn a, b";
     const TextRun here = run_text(with_folder(body, folder.path().string()), "batch_size=2");
     expect_same(run_text(with_folder(body, "s3://bucket"), "batch_size=2"), here);
-    if (!arguments.starts_with("file_root")) expect_same(run_text(with_folder(body, web), "batch_size=2"), here);
+    if (!arguments.starts_with("file_root"))
+      expect_same(run_text(with_folder(body, web), "batch_size=2"), here);
   }
-  EXPECT_EQ(run_text("a, b = fn.readers.file(file_root=\"" + web + "?k=hidden\")\nreturn a, b", "batch_size=2").errors,
-            std::vector<std::string>{"G0801 " + web + " is a web server's, which lists no files"});
-  EXPECT_EQ(run_text("a, b = fn.readers.file(files=[\"s3://bucket/b/y.jpg\"])\nreturn a, b", "batch_size=1").errors,
-            std::vector<std::string>{
-                "G0803 cannot read s3://bucket/b/y.jpg: the server answers 404 Not Found, NoSuchKey"});
-  EXPECT_EQ(run_text("a, b = fn.readers.file(file_list=\"s3://bucket/none.txt\")\nreturn a, b", "batch_size=1").errors,
-            std::vector<std::string>{
-                "G0803 cannot read s3://bucket/none.txt: the server answers 404 Not Found, NoSuchKey"});
-  const TextRun skipped =
-      run_text("a, b = fn.readers.file(files=[\"s3://bucket/b/y.JPG\", \"s3://bucket/nowhere.jpg\"])\nreturn b",
-               "batch_size=2, on_error=\"skip\"");
+  EXPECT_EQ(
+      run_text("a, b = fn.readers.file(file_root=\"" + web + "?k=hidden\")\nreturn a, b", "batch_size=2")
+          .errors,
+      std::vector<std::string>{"G0801 " + web + " is a web server's, which lists no files"});
+  EXPECT_EQ(
+      run_text("a, b = fn.readers.file(files=[\"s3://bucket/b/y.jpg\"])\nreturn a, b", "batch_size=1").errors,
+      std::vector<std::string>{
+          "G0803 cannot read s3://bucket/b/y.jpg: the server answers 404 Not Found, NoSuchKey"});
+  EXPECT_EQ(
+      run_text("a, b = fn.readers.file(file_list=\"s3://bucket/none.txt\")\nreturn a, b", "batch_size=1")
+          .errors,
+      std::vector<std::string>{
+          "G0803 cannot read s3://bucket/none.txt: the server answers 404 Not Found, NoSuchKey"});
+  const TextRun skipped = run_text(
+      "a, b = fn.readers.file(files=[\"s3://bucket/b/y.JPG\", \"s3://bucket/nowhere.jpg\"])\nreturn b",
+      "batch_size=2, on_error=\"skip\"");
   ASSERT_EQ(skipped.errors, std::vector<std::string>());
   EXPECT_EQ(skipped.batch->outputs[0].samples.size(), 1U);
 }

@@ -40,7 +40,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     const auto address = parse_address(text);
     require(address || !address.error().message().empty());
     if (address && address->store == Store::kWeb) {
-      for (const char c : address->url) require(static_cast<unsigned char>(c) > 0x20 && static_cast<unsigned char>(c) < 0x7F);
+      for (const char c : address->url)
+        require(static_cast<unsigned char>(c) > 0x20 && static_cast<unsigned char>(c) < 0x7F);
       require(address->shown.find('?') == std::string::npos);
     }
   }

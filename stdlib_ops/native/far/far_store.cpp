@@ -47,6 +47,11 @@ struct FarObject {
 };
 using Object = std::shared_ptr<const FarObject>;
 
+struct FarName {
+  Address address;
+  std::string identity;  ///< the same for the same file
+};
+
 std::string object_id(const std::string& identity, const std::string& version, int64_t size) {
   static std::atomic<uint64_t> counter = 0;
   // Of a file without a version this process shares no blocks between two openings.
@@ -73,10 +78,12 @@ class FarStore::Impl {
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
 
-  Result<Object> open(const std::string& text, bool is_ahead);
+  /// A file that an address names under the settings in force.
+  Result<FarName> name_of(const std::string& text);
+  Result<Object> open(const FarName& file, bool is_ahead);
   Status read(const Object& object, int64_t offset, std::span<uint8_t> to, int64_t blocks_more);
   void will_read(const Object& object, int64_t offset, int64_t bytes);
-  void will_open(const std::string& text);
+  void will_open(FarName file);
   Result<FarFolder> list(const std::string& text);
   void finish_ahead();
 
@@ -94,14 +101,13 @@ class FarStore::Impl {
     bool is_opening = false;
   };
   struct Task {
-    std::variant<std::string, std::pair<Object, int64_t>>
-        what;  ///< an address; an object and its first block
+    std::variant<FarName, std::pair<Object, int64_t>> what;  ///< to open; an object, its first block
     int64_t blocks = 0;
     int64_t bytes() const { return blocks * kBlockBytes; }
   };
   class Claim;
 
-  Result<Object> look(const std::string& text, Object known, bool is_ahead);
+  Result<Object> look(const FarName& file, Object known, bool is_ahead);
   Result<std::vector<SharedBytes>> blocks_from(const Object& object, int64_t first, int64_t most,
                                                bool is_ahead);
   Result<std::vector<SharedBytes>> load(const FarObject& object, int64_t first, int64_t count);
@@ -123,7 +129,7 @@ class FarStore::Impl {
   std::mutex mutex_;
   std::condition_variable changed_;  ///< blocks, openings, tasks that are done
   std::condition_variable has_task_;
-  std::unordered_map<std::string, Known> known_;
+  std::unordered_map<std::string, Known> known_;  ///< by identity
   std::map<Key, Block> blocks_;
   std::list<Key> used_;      ///< blocks that are there, the last used first
   int64_t held_bytes_ = 0;   ///< of blocks that are there
@@ -293,12 +299,22 @@ Status FarStore::Impl::read(const Object& object, int64_t offset, std::span<uint
   return {};
 }
 
-Result<Object> FarStore::Impl::open(const std::string& text, bool is_ahead) {
+Result<FarName> FarStore::Impl::name_of(const std::string& text) {
+  FarName file;
+  GALATEA_ASSIGN(file.address, parse_address(text));
+  if (file.address.store != Store::kWeb && file.address.key.empty())
+    return unusable(fmt::format("{} names a bucket, not a file in it", file.address.shown),
+                    "write the key behind it");
+  GALATEA_ASSIGN(file.identity, fetcher_.identity(file.address));
+  return file;
+}
+
+Result<Object> FarStore::Impl::open(const FarName& file, bool is_ahead) {
   Object known;
   {
     std::unique_lock lock(mutex_);
     for (;;) {
-      const auto at = known_.find(text);
+      const auto at = known_.find(file.identity);
       if (at == known_.end()) break;
       if (!at->second.is_opening) {
         known = at->second.object;
@@ -310,33 +326,30 @@ Result<Object> FarStore::Impl::open(const std::string& text, bool is_ahead) {
     }
     if (known_.size() >= kMostKnown)
       std::erase_if(known_, [](const auto& entry) { return !entry.second.is_opening; });
-    known_[text].is_opening = true;
+    known_[file.identity].is_opening = true;
   }
   struct Opening {
     Impl& of;
-    const std::string& text;
+    const std::string& identity;
     Object object = {};
     ~Opening() {
       {
         const std::lock_guard lock(of.mutex_);
         if (object)
-          of.known_[text] = {.object = object, .asked = Clock::now()};
+          of.known_[identity] = {.object = object, .asked = Clock::now()};
         else
-          of.known_.erase(text);
+          of.known_.erase(identity);
       }
       of.changed_.notify_all();
     }
-  } opening{*this, text};
-  GALATEA_ASSIGN(opening.object, look(text, std::move(known), is_ahead));
+  } opening{*this, file.identity};
+  GALATEA_ASSIGN(opening.object, look(file, std::move(known), is_ahead));
   return opening.object;
 }
 
-Result<Object> FarStore::Impl::look(const std::string& text, Object known, bool is_ahead) {
-  GALATEA_ASSIGN(Address address, parse_address(text));
-  if (address.store != Store::kWeb && address.key.empty())
-    return unusable(fmt::format("{} names a bucket, not a file in it", address.shown),
-                    "write the key behind it");
-  GALATEA_ASSIGN(const std::string identity, fetcher_.identity(address));
+Result<Object> FarStore::Impl::look(const FarName& file, Object known, bool is_ahead) {
+  const Address& address = file.address;
+  const std::string& identity = file.identity;
   const Digest head_name = sha256("head\n" + identity);
   const auto object_of = [&](std::string version, int64_t size) {
     auto object = std::make_shared<FarObject>();
@@ -419,12 +432,12 @@ void FarStore::Impl::will_read(const Object& object, int64_t offset, int64_t byt
   }
 }
 
-void FarStore::Impl::will_open(const std::string& text) {
+void FarStore::Impl::will_open(FarName file) {
   const std::lock_guard lock(mutex_);
-  const auto at = known_.find(text);
+  const auto at = known_.find(file.identity);
   if (at != known_.end() && (at->second.is_opening || Clock::now() - at->second.asked < kVersionsHoldFor))
     return;
-  add_task({.what = text, .blocks = kFirstBlocks});
+  add_task({.what = std::move(file), .blocks = kFirstBlocks});
 }
 
 void FarStore::Impl::work() {
@@ -456,7 +469,7 @@ void FarStore::Impl::run(const Task& task) {
     static_cast<void>(blocks_from(part->first, part->second, task.blocks, true));
     return;
   }
-  const auto object = open(std::get<std::string>(task.what), true);
+  const auto object = open(std::get<FarName>(task.what), true);
   if (object) will_read(*object, 0, (*object)->size);
 }
 
@@ -556,7 +569,8 @@ FarStore& FarStore::of_process() {
 }
 
 Result<std::shared_ptr<const ByteSource>> FarStore::open(const std::string& address) {
-  GALATEA_ASSIGN(const Object object, impl_->open(address, false));
+  GALATEA_ASSIGN(const FarName file, impl_->name_of(address));
+  GALATEA_ASSIGN(const Object object, impl_->open(file, false));
   return std::make_shared<FarFile>(
       object->address.shown, object->size,
       [impl = impl_.get(), object](int64_t offset, std::span<uint8_t> to, int64_t more) {
@@ -567,7 +581,9 @@ Result<std::shared_ptr<const ByteSource>> FarStore::open(const std::string& addr
       });
 }
 
-void FarStore::will_open(const std::string& address) { impl_->will_open(address); }
+void FarStore::will_open(const std::string& address) {
+  if (auto file = impl_->name_of(address)) impl_->will_open(std::move(*file));
+}
 Result<FarFolder> FarStore::list(const std::string& folder) { return impl_->list(folder); }
 void FarStore::finish_ahead() { impl_->finish_ahead(); }
 
