@@ -140,16 +140,6 @@ class Memory final : public ByteSource {
 
 }  // namespace
 
-std::unexpected<Error> damaged(const std::string& name, int64_t offset, const std::string& what) {
-  return make_error(
-      ErrorKind::kUser, "G0802", fmt::format("{} is damaged at byte {}: {}", name, offset, what),
-      "copy or make the file again; on_error=\"skip\" goes on without records that cannot be read");
-}
-
-std::unexpected<Error> unusable(std::string message, std::string help) {
-  return make_error(ErrorKind::kUser, "G0801", std::move(message), std::move(help));
-}
-
 int64_t DiskWatch::read_cached(int file, int64_t offset, std::span<uint8_t> to) {
   iovec part{to.data(), to.size()};
   const ssize_t count = ::preadv2(file, &part, 1, offset, RWF_NOWAIT);

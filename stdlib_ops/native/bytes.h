@@ -14,36 +14,9 @@
 #include <string_view>
 
 #include "base/result.h"
+#include "stdlib_ops/native/bytes/byte_source.h"
 
 namespace galatea::native {
-
-/// What a container's author or writer did wrong: G0802, the user's, with the place that is damaged.
-std::unexpected<Error> damaged(const std::string& name, int64_t offset, const std::string& what);
-/// What cannot be opened or does not fit its arguments: G0801, the user's.
-std::unexpected<Error> unusable(std::string message, std::string help = {});
-
-class ByteSource {
- public:
-  explicit ByteSource(std::string name) : name_(std::move(name)) {}
-  virtual ~ByteSource() = default;
-  ByteSource(const ByteSource&) = delete;
-  ByteSource& operator=(const ByteSource&) = delete;
-
-  /// The path as it was given; of an address, what may be shown of it.
-  const std::string& name() const { return name_; }
-  /// How many bytes there are, as it was when the source was opened.
-  int64_t size() const { return size_; }
-  /// Fills `to` with what stands at `offset`: all of it, or an error that names the source and the place.
-  virtual Status read(int64_t offset, std::span<uint8_t> to) const = 0;
-  /// So many bytes will be read from `offset` soon. Never blocks for long, never fails.
-  virtual void will_read(int64_t /*offset*/, int64_t /*bytes*/) const {}
-
- protected:
-  int64_t size_ = 0;
-
- private:
-  std::string name_;
-};
 
 /// A file, of this machine or far away (far/far_store.h). One of this machine is closed between reads where very
 /// many are in use: a process keeps at most kMaxOpenFiles of them open.

@@ -4,6 +4,8 @@
 // were recorded with (tests/readers).
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
@@ -11,11 +13,13 @@
 
 #include "base/fault.h"
 #include "base/json.h"
+#include "stdlib_ops/native/bytes.h"
 #include "stdlib_ops/native/far/address.h"
 #include "stdlib_ops/native/far/curl.h"
 #include "tests/far/environment.h"
 #include "tests/far/scripted_server.h"
 #include "tests/readers/run_text.h"
+#include "tests/support/cases.h"
 
 namespace galatea::testing {
 namespace {
@@ -145,6 +149,26 @@ TEST_F(FarReaders, FilesComeByFolderByListAndByName) {
       "batch_size=2, on_error=\"skip\"");
   ASSERT_EQ(skipped.errors, std::vector<std::string>());
   EXPECT_EQ(skipped.batch->outputs[0].samples.size(), 1U);
+}
+
+TEST_F(FarReaders, AForkedChildBeginsAnew) {
+  if (kSanitized) GTEST_SKIP() << "the thread sanitizer starts no threads in a forked child";
+  ScriptedServer server([](const HttpRequest& request) { return store_reply(request, kFolder); });
+  const OnlySettings only(settings(server));
+  const std::string expected = *read_whole_file(kFolder + "/plain.tar");
+  const auto is_right = [&] {
+    native::will_open("s3://bucket/plain.tar");
+    const auto text = native::text_of("s3://bucket/plain.tar", "archive");
+    return text && *text == expected;
+  };
+  ASSERT_TRUE(is_right());
+  const pid_t child = ::fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) ::_exit(is_right() ? 0 : 1);
+  int status = -1;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  EXPECT_TRUE(is_right());
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 
 #include "base/fault.h"
 #include "base/settings.h"
-#include "stdlib_ops/native/bytes.h"
+#include "stdlib_ops/native/bytes/byte_source.h"
 
 namespace galatea::native::far {
 namespace {

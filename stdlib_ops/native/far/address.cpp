@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "stdlib_ops/native/bytes.h"
+#include "stdlib_ops/native/bytes/byte_source.h"
 
 namespace galatea::native::far {
 namespace {

@@ -1,5 +1,7 @@
 #include "stdlib_ops/native/far/far_store.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <charconv>
 #include <condition_variable>
@@ -561,11 +563,31 @@ FarStore::FarStore(FarOptions options) : impl_(std::make_unique<Impl>(std::move(
 FarStore::~FarStore() = default;
 
 FarStore& FarStore::of_process() {
-  static FarStore store(
-      {.fetch = fetch_options(),
-       .disk = disk_cache_options(),
-       .memory = std::max(setting_int("GALATEA_FAR_MEMORY"), 2 * kMostBlocks * kBlockBytes)});
-  return store;
+  struct OfProcess {
+    pid_t process;
+    FarStore store;
+  };
+  static std::atomic<OfProcess*> current{nullptr};
+  static_cast<void>(Curl::get());  // goes later than what uses it
+  static const struct AtExit {
+    ~AtExit() {
+      OfProcess* const last = current.load();
+      if (last && last->process == ::getpid()) delete last;
+    }
+  } at_exit;
+  // A forked child has none of its parent's threads, and leaves what it was left as it is.
+  const pid_t process = ::getpid();
+  OfProcess* there = current.load();
+  while (!there || there->process != process) {
+    auto made = std::unique_ptr<OfProcess>(new OfProcess{
+        .process = process,
+        .store = FarStore(
+            {.fetch = fetch_options(),
+             .disk = disk_cache_options(),
+             .memory = std::max(setting_int("GALATEA_FAR_MEMORY"), 2 * kMostBlocks * kBlockBytes)})});
+    if (current.compare_exchange_strong(there, made.get())) there = made.release();
+  }
+  return there->store;
 }
 
 Result<std::shared_ptr<const ByteSource>> FarStore::open(const std::string& address) {

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "stdlib_ops/native/bytes.h"
+#include "stdlib_ops/native/bytes/byte_source.h"
 #include "stdlib_ops/native/far/disk_cache.h"
 #include "stdlib_ops/native/far/fetch.h"
 
