@@ -1,6 +1,10 @@
-"""Data on other machines, from servers of others: nginx for the web, moto for S3. What is missing is SKIPPED."""
+"""Data on other machines, from servers of others: nginx for the web, moto for S3.
+
+What of them is missing is SKIPPED.
+"""
 
 import importlib.util
+import json
 import pathlib
 import shutil
 import socket
@@ -14,7 +18,6 @@ import pytest
 import galatea
 
 FOLDER = pathlib.Path(__file__).resolve().parents[2] / "tests" / "readers" / "recorded"
-
 
 
 def free_port() -> int:
@@ -42,7 +45,13 @@ def stop(process: subprocess.Popen) -> None:
 @pytest.fixture(autouse=True)
 def settings(monkeypatch, tmp_path):
     monkeypatch.setenv("no_proxy", "127.0.0.1")
-    for name in ("AWS_PROFILE", "AWS_SESSION_TOKEN", "AWS_ENDPOINT_URL", "AWS_REGION", "AWS_DEFAULT_REGION"):
+    for name in (
+        "AWS_PROFILE",
+        "AWS_SESSION_TOKEN",
+        "AWS_ENDPOINT_URL",
+        "AWS_REGION",
+        "AWS_DEFAULT_REGION",
+    ):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HOME", str(tmp_path))
 
@@ -69,7 +78,9 @@ def nginx(tmp_path_factory):
         }}"""
     )
     process = subprocess.Popen(
-        [program, "-c", str(folder / "nginx.conf"), "-p", str(folder)], stderr=subprocess.PIPE, text=True
+        [program, "-c", str(folder / "nginx.conf"), "-p", str(folder)],
+        stderr=subprocess.PIPE,
+        text=True,
     )
     try:
         wait_for(port, process)
@@ -97,7 +108,10 @@ def test_containers_of_a_web_server_are_read_in_parts(nginx):
     def samples(path: str):
         return galatea.fn.readers.webdataset(paths=path, ext=["jpg", "cls"])
 
-    far, here = (list(galatea.Loader(samples(path=str(p)))) for p in (f"{nginx[0]}/plain.tar", FOLDER / "plain.tar"))
+    far, here = (
+        list(galatea.Loader(samples(path=str(p))))
+        for p in (f"{nginx[0]}/plain.tar", FOLDER / "plain.tar")
+    )
     for a, b in zip(far[0], here[0], strict=True):
         for x, y in zip(a.numpy(), b.numpy(), strict=True):
             np.testing.assert_array_equal(x, y)
@@ -144,13 +158,15 @@ def moto(tmp_path_factory):
         first |= {"aws_access_key_id": "x", "aws_secret_access_key": "y"}
         iam, s3 = boto3.client("iam", **first), boto3.client("s3", **first)
         iam.create_user(UserName="reader")  # 1
-        policy = '{"Version": "2012-10-17", "Statement": [{"Effect": "Allow", "Action": "s3:*", "Resource": "*"}]}'
+        statement = {"Effect": "Allow", "Action": "s3:*", "Resource": "*"}
+        policy = json.dumps({"Version": "2012-10-17", "Statement": [statement]})
         iam.put_user_policy(UserName="reader", PolicyName="reads", PolicyDocument=policy)  # 2
         key = iam.create_access_key(UserName="reader")["AccessKey"]  # 3
         s3.create_bucket(Bucket="data")  # 4
         for name in KEYS_WITH_SIGNS:
             s3.put_object(Bucket="data", Key=name, Body=(FOLDER / "c_f32.npy").read_bytes())
-        s3.put_object(Bucket="data", Key="tiny.npy", Body=(FOLDER / "u8.npy").read_bytes())  # 5 and the keys
+        tiny = (FOLDER / "u8.npy").read_bytes()
+        s3.put_object(Bucket="data", Key="tiny.npy", Body=tiny)  # 5, with the keys above
         yield address, key["AccessKeyId"], key["SecretAccessKey"]
     finally:
         process.stdin.close()
@@ -168,7 +184,9 @@ def account(moto, monkeypatch, tmp_path):
         f"[reader]\naws_access_key_id = {access}\naws_secret_access_key = {secret}\n"
         f"[stranger]\naws_access_key_id = {access}\naws_secret_access_key = {secret[::-1]}\n"
     )
-    (folder / "config").write_text(f"[profile reader]\nendpoint_url = {address}\nregion = us-east-1\n")
+    (folder / "config").write_text(
+        f"[profile reader]\nendpoint_url = {address}\nregion = us-east-1\n"
+    )
     monkeypatch.delenv("AWS_ACCESS_KEY_ID", raising=False)
     monkeypatch.delenv("AWS_SECRET_ACCESS_KEY", raising=False)
     monkeypatch.setenv("AWS_PROFILE", "reader")

@@ -1,7 +1,7 @@
 // All readers over data that is far away: what they give is what they give of the same files here.
 //
-// The server has the recorded containers as a store and as a web server; the pipelines are those that DALI's outputs
-// were recorded with (tests/readers).
+// The server has the recorded containers as a store and as a web server; the pipelines are those that
+// DALI's outputs were recorded with (tests/readers).
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -35,7 +35,8 @@ std::string with_folder(std::string text, const std::string& folder) {
   return text;
 }
 
-/// The files of a folder as the bucket "bucket" of a store: "/bucket/KEY", and listings. Web addresses are the same.
+/// The files of a folder as the bucket "bucket" of a store: "/bucket/KEY", and listings. Web addresses are
+/// the same.
 HttpReply store_reply(const HttpRequest& request, const std::string& folder) {
   const size_t question = request.target.find('?');
   const std::string path = percent_decoded(request.target.substr(0, question));

@@ -1,4 +1,5 @@
-// Far data against a server that makes every mistake: what comes is right, or an error that says what happened.
+// Far data against a server that makes every mistake: what comes is right, or an error that says what
+// happened.
 #include "stdlib_ops/native/far/far_store.h"
 
 #include <fmt/format.h>

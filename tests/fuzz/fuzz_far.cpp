@@ -1,7 +1,7 @@
 // What servers and files of accounts say: the first byte chooses what the others are.
 //
-// Must hold: no crash; no more names than the text has room for; errors name where it came from; what is encoded
-// decodes to the same.
+// Must hold: no crash; no more names than the text has room for; errors name where it came from; what is
+// encoded decodes to the same.
 #include <cstdlib>
 #include <string>
 

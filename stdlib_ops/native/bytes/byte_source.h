@@ -1,5 +1,5 @@
-// Bytes at a place that has a name: what lies on this machine (native/bytes.h) and what is far away (native/far/) have
-// in common, and the errors that both give.
+// Bytes at a place that has a name: what lies on this machine (native/bytes.h) and what is far away
+// (native/far/) have in common, and the errors that both give.
 #pragma once
 
 #include <cstdint>

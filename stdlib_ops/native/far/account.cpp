@@ -72,8 +72,8 @@ Result<std::string> clean_endpoint(std::string endpoint, std::string_view named_
   return endpoint;
 }
 
-/// Keys of a profile; nothing where it has none. What else profiles name keys by is an error: unsigned requests
-/// would be refused by a server that can only say no.
+/// Keys of a profile; nothing where it has none. What else profiles name keys by is an error: unsigned
+/// requests would be refused by a server that can only say no.
 Result<std::optional<SigningKeys>> keys_of(const std::map<std::string, std::string>* section,
                                            const std::string& profile) {
   SigningKeys keys{.access = value_of(section, "aws_access_key_id"),

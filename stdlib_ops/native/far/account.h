@@ -1,10 +1,11 @@
 // Who asks for s3:// and gs://, and where: keys, region, end point.
 //
-// Comes in: the environment (base/settings.h), AWS's files of profiles. Goes out: an Account. Its keys are shown
-// nowhere; messages say where they came from.
+// Comes in: the environment (base/settings.h), AWS's files of profiles. Goes out: an Account. Its keys are
+// shown nowhere; messages say where they came from.
 //
-// Order, as AWS's own programs have it: the environment, then the profile (AWS_PROFILE, else "default") in the file of
-// credentials, then in the file of configurations. Without keys requests are not signed, as public buckets want it.
+// Order, as AWS's own programs have it: the environment, then the profile (AWS_PROFILE, else "default") in
+// the file of credentials, then in the file of configurations. Without keys requests are not signed, as
+// public buckets want it.
 #pragma once
 
 #include <map>

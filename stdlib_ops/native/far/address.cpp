@@ -13,7 +13,8 @@ namespace {
 /// More is no address; servers take 8 KB, keys have at most 1024 bytes.
 constexpr size_t kMaxAddress = 16384;
 constexpr size_t kMaxKey = 1024;
-/// What may stand in an address as it is (RFC 3986, sections 2.2 and 2.3), and the "%" of what is encoded already.
+/// What may stand in an address as it is (RFC 3986, sections 2.2 and 2.3), and the "%" of what is encoded
+/// already.
 constexpr std::string_view kOfAddresses = ":/?#[]@!$&'()*+,;=%";
 
 bool starts(std::string_view text, std::string_view with) { return text.starts_with(with); }

@@ -1,7 +1,7 @@
 // Addresses of data that lies on other machines: http://, https://, s3:// and gs://.
 //
-// Comes in: what a pipeline wrote as a path. Goes out: which kind it is, its parts, and a form of it that may be
-// shown: without the password and the query, in which signatures stand.
+// Comes in: what a pipeline wrote as a path. Goes out: which kind it is, its parts, and a form of it that
+// may be shown: without the password and the query, in which signatures stand.
 #pragma once
 
 #include <cstdint>
@@ -32,8 +32,8 @@ Result<Address> parse_address(std::string_view text);
 /// A path as messages show it: one of this machine as it is.
 std::string shown(std::string_view path);
 
-/// What `name` is, seen from `root`. A name that is an address itself stays; so does an absolute path. Names of
-/// files behind http(s) are encoded, "%" and "?" among them: they are names, not addresses.
+/// What `name` is, seen from `root`. A name that is an address itself stays; so does an absolute path.
+/// Names of files behind http(s) are encoded, "%" and "?" among them: they are names, not addresses.
 std::string join(std::string_view root, std::string_view name);
 /// The folder that a file lies in: what names in a list are relative to. Without the query.
 std::string folder_of(std::string_view path);

@@ -1,11 +1,12 @@
 // Copies of far data on this machine's disk, shared by all processes of a user.
 //
-// Comes in: a name (a digest of what the bytes are: address, version, place), bytes. Goes out: the same bytes, whole and
-// undamaged, or nothing. A file is written under another name and renamed, so a process that is killed leaves none that
-// is half; its checksum finds what a disk has damaged. What was used least recently goes when the bound is passed.
+// Comes in: a name (a digest of what the bytes are: address, version, place), bytes. Goes out: the same
+// bytes, whole and undamaged, or nothing. A file is written under another name and renamed, so a process
+// that is killed leaves none that is half; its checksum finds what a disk has damaged. What was used least
+// recently goes when the bound is passed.
 //
-// Each process looks at the whole folder when it first writes, and after each sixteenth of the bound; the bound is
-// passed by no more than that for each process that writes.
+// Each process looks at the whole folder when it first writes, and after each sixteenth of the bound; the
+// bound is passed by no more than that for each process that writes.
 #pragma once
 
 #include <atomic>
@@ -36,7 +37,8 @@ class DiskCache {
   std::optional<std::vector<uint8_t>> find(const Digest& name) const;
   /// Keeps bytes, if that can be done: a full disk is no error, but nothing further is kept then.
   void store(const Digest& name, std::span<const uint8_t> bytes);
-  /// Removes what was used least recently until the folder is within its bound, and what was left half written.
+  /// Removes what was used least recently until the folder is within its bound, and what was left half
+  /// written.
   void trim();
 
  private:

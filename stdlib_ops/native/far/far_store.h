@@ -1,11 +1,13 @@
-// Far data as readers use it: files that are opened, read in parts by any thread, and read ahead; folders listed.
+// Far data as readers use it: files that are opened, read in parts by any thread, and read ahead; folders
+// listed.
 //
-// Comes in: addresses. Goes out: ByteSources. A file is cut into blocks. A block is looked for in memory, then on disk,
-// then where it is; neighbours that are missing come with one request. Memory and what is read ahead have bounds; threads
-// that read ahead are started when something is.
+// Comes in: addresses. Goes out: ByteSources. A file is cut into blocks. A block is looked for in memory,
+// then on disk, then where it is; neighbours that are missing come with one request. Memory and what is
+// read ahead have bounds; threads that read ahead are started when something is.
 //
-// Opening asks the server whether the file is still the version that is known, and brings its first megabyte where it is
-// not. So a reader never mixes versions: one that changes while it is open is an error.
+// Opening asks the server whether the file is still the version that is known, and brings its first
+// megabyte where it is not. So a reader never mixes versions: one that changes while it is open is an
+// error.
 #pragma once
 
 #include <memory>

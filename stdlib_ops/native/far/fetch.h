@@ -1,12 +1,13 @@
-// Bytes of far data, asked for until they come: retries, signatures, and what replies say held against each other.
+// Bytes of far data, asked for until they come: retries, signatures, and what replies say held against each
+// other.
 //
-// Comes in: an address, which bytes. Goes out: the bytes, how many there are in all, and the version they are of; or
-// an error that says what happened, how often it was tried, and what to do.
+// Comes in: an address, which bytes. Goes out: the bytes, how many there are in all, and the version they
+// are of; or an error that says what happened, how often it was tried, and what to do.
 //
-// Which answers are tried again: none (the connection failed, was cut, stalled), 408, 425, 429, 500, 502, 503, 504,
-// and replies that contradict themselves. Between tries: a random part of 0.1 s, 0.2 s, 0.4 s … 10 s, at least what
-// the server asks for in Retry-After. A try goes on behind the bytes that have come. The last one is over when its
-// time is up.
+// Which answers are tried again: none (the connection failed, was cut, stalled), 408, 425, 429, 500, 502,
+// 503, 504, and replies that contradict themselves. Between tries: a random part of 0.1 s, 0.2 s, 0.4 s …
+// 10 s, at least what the server asks for in Retry-After. A try goes on behind the bytes that have come.
+// The last one is over when its time is up.
 #pragma once
 
 #include <chrono>
@@ -50,7 +51,8 @@ class Fetcher {
  public:
   explicit Fetcher(FetchOptions options) : options_(options), transfers_(options.connections) {}
 
-  /// What is there: the first `most` bytes, or less where there are no more. Is it still `version`, nothing comes.
+  /// What is there: the first `most` bytes, or less where there are no more. Is it still `version`, nothing
+  /// comes.
   Result<Fetched> look(const Address& address, int64_t most, const std::string& version);
   /// Bytes of what look() has found; an error where it is another version by now.
   Result<Fetched> part(const Address& address, int64_t first, int64_t bytes, int64_t size,

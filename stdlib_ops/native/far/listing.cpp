@@ -55,8 +55,8 @@ std::optional<std::string> dereferenced(std::string_view text) {
   return out;
 }
 
-/// Calls `give` with the names of the elements around each text, outermost first, and the text. Returns what is
-/// wrong with the document; empty: nothing.
+/// Calls `give` with the names of the elements around each text, outermost first, and the text. Returns
+/// what is wrong with the document; empty: nothing.
 std::string read_xml(std::string_view xml,
                      const std::function<void(const std::vector<std::string_view>&, std::string)>& give) {
   std::vector<std::string_view> path;

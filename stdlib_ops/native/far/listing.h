@@ -1,7 +1,8 @@
 // What S3 answers to: pages of a bucket's listing (ListObjectsV2), and errors. Both are XML documents.
 //
-// Comes in: the bytes of a reply, from whoever answered. Goes out: names, or words. Document types, entities of
-// their own and deep nesting are refused, so that a page takes no more memory than a few times its length.
+// Comes in: the bytes of a reply, from whoever answered. Goes out: names, or words. Document types,
+// entities of their own and deep nesting are refused, so that a page takes no more memory than a few times
+// its length.
 #pragma once
 
 #include <string>

@@ -8,8 +8,8 @@ namespace {
 
 constexpr size_t kHashBlock = 64;
 
-/// The first 32 bits of the fractional parts of roots of the first primes: square roots are where hashing starts
-/// (5.3.3), cube roots the constants of the rounds (4.2.2).
+/// The first 32 bits of the fractional parts of roots of the first primes: square roots are where hashing
+/// starts (5.3.3), cube roots the constants of the rounds (4.2.2).
 struct Constants {
   std::array<uint32_t, 8> start{};
   std::array<uint32_t, 64> round{};

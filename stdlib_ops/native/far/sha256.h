@@ -1,4 +1,5 @@
-// SHA-256 (FIPS 180-4) and HMAC (RFC 2104): what requests are signed by, and what copies on disk are named by.
+// SHA-256 (FIPS 180-4) and HMAC (RFC 2104): what requests are signed by, and what copies on disk are named
+// by.
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
-// Signatures of requests to S3: AWS Signature Version 4, with the signature in a header (Amazon S3 API reference,
-// "Authenticating Requests: Using the Authorization Header").
+// Signatures of requests to S3: AWS Signature Version 4, with the signature in a header (Amazon S3 API
+// reference, "Authenticating Requests: Using the Authorization Header").
 //
 // Comes in: a request without a body, keys, the time. Goes out: the headers that it is sent with.
 #pragma once

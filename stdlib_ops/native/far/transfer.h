@@ -1,7 +1,7 @@
 // One request, once: over a connection that is kept for the next one.
 //
-// Comes in: an address, headers, which bytes. Goes out: the reply's head, and its body part by part to a receiver.
-// Trying again is fetch.h's.
+// Comes in: an address, headers, which bytes. Goes out: the reply's head, and its body part by part to a
+// receiver. Trying again is fetch.h's.
 #pragma once
 
 #include <atomic>
