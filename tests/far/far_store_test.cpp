@@ -511,6 +511,25 @@ TEST_F(FarStoreTest, StoresAreToldBackInTheirWords) {
   EXPECT_NE(failure(read_all(store, "s3://b")).find("names a bucket, not a file"), std::string::npos);
 }
 
+TEST_F(FarStoreTest, WhatS3CallsABadRequestMayPassOrBeAboutKeys) {
+  const std::string file = some_bytes(100);
+  std::atomic<int> asked{0};
+  ScriptedServer server([&](const HttpRequest& request) {
+    if (request.target == "/b/old")
+      return HttpReply{http_text(400, "", "<Error><Code>ExpiredToken</Code></Error>")};
+    if (asked++ == 0) return HttpReply{http_text(400, "", "<Error><Code>RequestTimeout</Code></Error>")};
+    return file_reply(request, file);
+  });
+  const OnlySettings settings({{"AWS_ENDPOINT_URL", server.address()},
+                               {"AWS_ACCESS_KEY_ID", "AK"},
+                               {"AWS_SECRET_ACCESS_KEY", "hidden"}});
+  FarStore store(quick());
+  EXPECT_EQ(read_all(store, "s3://b/k"), file);
+  const auto old = read_all(store, "s3://b/old");
+  EXPECT_EQ(failure(old), "G0803 cannot read s3://b/old: the server answers 400 Bad Request, ExpiredToken");
+  EXPECT_NE(old.error().diagnostics.front().help.find("the keys of the environment"), std::string::npos);
+}
+
 std::string list_text(const std::string& content) {
   return http_text(200, "", "<ListBucketResult>" + content + "</ListBucketResult>");
 }

@@ -323,7 +323,8 @@ std::unexpected<Error> Fetcher::refused(const Ask& ask, const Account& account, 
   if (!said.code.empty()) what += fmt::format(", {}", one_line(said.code, 64));
   if (!said.message.empty()) what += fmt::format(": {}", one_line(said.message, 200));
   std::string help = "check the address, and that the server has it";
-  if (status == 401 || status == 403) {
+  // Keys that ran out are a bad request to S3.
+  if (status == 401 || status == 403 || said.code.find("Token") != std::string::npos) {
     if (ask.address.store == Store::kWeb)
       help = "check that everybody may read it, or write an address that was signed";
     else if (!account.keys)
@@ -407,7 +408,11 @@ Result<Fetched> Fetcher::run(const Ask& ask) {
       regions_[ask.address.bucket] = head.bucket_region;
       continue;
     }
-    if (has_reply && !may_pass(head.status)) return refused(ask, account, head.status, tries.error_body());
+    // S3 calls what came too slowly a bad request, too.
+    const bool was_slow = has_reply && head.status == 400 && ask.address.store != Store::kWeb &&
+                          parse_store_error(tries.error_body()).code == "RequestTimeout";
+    if (has_reply && !may_pass(head.status) && !was_slow)
+      return refused(ask, account, head.status, tries.error_body());
     what = !tries.problem().empty() ? tries.problem()
            : has_reply              ? "the server answers " + status_text(head.status)
                                     : result.what;
