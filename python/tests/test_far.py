@@ -56,21 +56,40 @@ def settings(monkeypatch, tmp_path):
     monkeypatch.setenv("HOME", str(tmp_path))
 
 
+def certificate(folder: pathlib.Path) -> str:
+    """Makes one for 127.0.0.1, and gives nginx's lines about it; none without openssl."""
+    if shutil.which("openssl") is None:
+        return ""
+    subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2"]
+        + ["-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1"]
+        + ["-keyout", folder / "key.pem", "-out", folder / "certificate.pem"],
+        check=True,
+        stderr=subprocess.DEVNULL,
+    )
+    port = free_port()
+    (folder / "secure_port").write_text(str(port))
+    return f"""listen 127.0.0.1:{port} ssl;
+            ssl_certificate {folder}/certificate.pem; ssl_certificate_key {folder}/key.pem;"""
+
+
 @pytest.fixture(scope="module")
 def nginx(tmp_path_factory):
     program = shutil.which("nginx") or shutil.which("/usr/sbin/nginx")
     if program is None:
         pytest.skip("nginx is not installed (Debian: nginx-light)")
     folder, port = tmp_path_factory.mktemp("nginx"), free_port()
+    secure = certificate(folder)
     (folder / "nginx.conf").write_text(
         f"""daemon off; master_process off; pid {folder}/pid; error_log stderr;
         events {{}}
         http {{
           access_log {folder}/access.log;
-          client_body_temp_path {folder}/1; proxy_temp_path {folder}/2; fastcgi_temp_path {folder}/3;
-          uwsgi_temp_path {folder}/4; scgi_temp_path {folder}/5;
+          client_body_temp_path {folder}/1; proxy_temp_path {folder}/2;
+          fastcgi_temp_path {folder}/3; uwsgi_temp_path {folder}/4; scgi_temp_path {folder}/5;
           server {{
             listen 127.0.0.1:{port};
+            {secure}
             location / {{ root {FOLDER}; }}
             location /moved/ {{ return 302 /c_f32.npy; }}
             location /whole/ {{ alias {FOLDER}/; max_ranges 0; }}
@@ -84,7 +103,7 @@ def nginx(tmp_path_factory):
     )
     try:
         wait_for(port, process)
-        yield f"http://127.0.0.1:{port}", folder / "access.log"
+        yield f"http://127.0.0.1:{port}", folder
     finally:
         stop(process)
 
@@ -115,12 +134,22 @@ def test_containers_of_a_web_server_are_read_in_parts(nginx):
     for a, b in zip(far[0], here[0], strict=True):
         for x, y in zip(a.numpy(), b.numpy(), strict=True):
             np.testing.assert_array_equal(x, y)
-    assert '"GET /plain.tar HTTP/1.1" 206' in nginx[1].read_text()
+    assert '"GET /plain.tar HTTP/1.1" 206' in (nginx[1] / "access.log").read_text()
 
 
 def test_what_a_web_server_does_not_have_is_told(nginx):
-    with pytest.raises(galatea.Error, match="404 Not Found"):
+    with pytest.raises(galatea.UserError, match="404 Not Found"):
         array_at(f"{nginx[0]}/nowhere.npy")
+
+
+def test_certificates_are_looked_at(nginx, monkeypatch):
+    if not (nginx[1] / "secure_port").exists():
+        pytest.skip("openssl is not installed (Debian: openssl)")
+    address = f"https://127.0.0.1:{(nginx[1] / 'secure_port').read_text()}/u8.npy"
+    with pytest.raises(galatea.UserError, match="(?i)certificate"):
+        array_at(address)
+    monkeypatch.setenv("CURL_CA_BUNDLE", str(nginx[1] / "certificate.pem"))
+    np.testing.assert_array_equal(array_at(address), np.load(FOLDER / "u8.npy"))
 
 
 # moto holds signatures against those that botocore makes, once so many requests were made.
@@ -212,7 +241,12 @@ def test_wrong_keys_are_told_and_not_shown(account, monkeypatch):
     address, secret = account
     monkeypatch.setenv("AWS_PROFILE", "stranger")
     monkeypatch.setenv("AWS_ENDPOINT_URL_S3", address)
-    with pytest.raises(galatea.Error, match="SignatureDoesNotMatch") as failure:
-        array_at("s3://data/tiny.npy")
+
+    @galatea.pipeline_def(batch_size=1)
+    def files():
+        return galatea.fn.readers.file(files=["s3://data/tiny.npy"])
+
+    with pytest.raises(galatea.UserError, match="SignatureDoesNotMatch") as failure:
+        list(galatea.Loader(files()))
     assert "profile stranger" in str(failure.value)
     assert secret not in str(failure.value) and secret[::-1] not in str(failure.value)
