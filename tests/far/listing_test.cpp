@@ -56,6 +56,8 @@ TEST(Listing, ThatIsNoneIsTold) {
       {"<ListBucketResult><Contents><Key>& </Key></Contents></ListBucketResult>", "malformed or unknown"},
       {"<ListBucketResult><!-- </ListBucketResult>", "ends within a comment"},
       {"<ListBucketResult><></></ListBucketResult>", "a tag is malformed"},
+      {"<ListBucketResult></></ListBucketResult>", "a tag is malformed"},
+      {"<ListBucketResult><//></ListBucketResult>", "a tag is malformed"},
       {"words <ListBucketResult/>", "text outside"},
       {deep, "nested deeply"}};
   for (const auto& [xml, words] : cases) {

@@ -97,8 +97,9 @@ std::string read_xml(std::string_view xml,
     const size_t end = rest.find('>');
     if (end == std::string_view::npos) return "it ends within a tag";
     std::string_view tag = rest.substr(1, end - 1);
-    const bool closes = tag.starts_with('/'), is_empty = tag.ends_with('/');
+    const bool closes = tag.starts_with('/');
     if (closes) tag.remove_prefix(1);
+    const bool is_empty = tag.ends_with('/');  // not the slash of "</>", which is gone
     if (is_empty) tag.remove_suffix(1);
     const std::string_view name = tag.substr(0, tag.find_first_of(" \t\r\n"));
     if (name.empty() || (closes && is_empty)) return "a tag is malformed " + here();
