@@ -7,6 +7,8 @@ find_package(JPEG REQUIRED)             # libjpeg62-turbo-dev
 find_package(PNG REQUIRED)              # libpng-dev
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(WEBP REQUIRED IMPORTED_TARGET libwebp)  # libwebp-dev
+find_package(ZLIB REQUIRED)             # zlib1g-dev
+pkg_check_modules(LZ4 REQUIRED IMPORTED_TARGET liblz4)    # liblz4-dev
 
 # Of libcurl the headers alone: it is opened at run time, where something far away is read.
 find_path(CURL_INCLUDE_DIR curl/curl.h REQUIRED)          # libcurl4-openssl-dev

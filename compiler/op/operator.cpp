@@ -157,6 +157,8 @@ Result<ir::ValueId> Expansion::add(std::string_view op, std::vector<ir::ValueId>
     spec.key = call.key;
     spec.has_own_seed = call.has_own_seed;
   }
+  // Hosts ask for a reader by the name that the call gave it.
+  if (spec.op->source) spec.name = call.name;
   GALATEA_ASSIGN(const ir::NodeId node, builder.add_node(std::move(spec)));
   return builder.graph().node(node).outputs.front();
 }

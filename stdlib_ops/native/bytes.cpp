@@ -120,9 +120,9 @@ class LocalFile final : public ByteSource {
   mutable DiskWatch watch_;
 };
 
-class Memory final : public ByteSource {
+class Memory : public ByteSource {
  public:
-  Memory(std::string name, std::string bytes) : ByteSource(std::move(name)), bytes_(std::move(bytes)) {
+  Memory(std::string name, std::span<const uint8_t> bytes) : ByteSource(std::move(name)), bytes_(bytes) {
     size_ = static_cast<int64_t>(bytes_.size());
   }
   Status read(int64_t offset, std::span<uint8_t> to) const override {
@@ -135,7 +135,18 @@ class Memory final : public ByteSource {
   }
 
  private:
-  std::string bytes_;
+  std::span<const uint8_t> bytes_;
+};
+
+struct OwnBytes {
+  std::string own;
+};
+
+class OwnMemory final : private OwnBytes, public Memory {
+ public:
+  OwnMemory(std::string name, std::string bytes)
+      : OwnBytes{std::move(bytes)},
+        Memory(std::move(name), {reinterpret_cast<const uint8_t*>(own.data()), own.size()}) {}
 };
 
 }  // namespace
@@ -164,7 +175,11 @@ void will_open(const std::string& path) {
 }
 
 std::shared_ptr<const ByteSource> bytes_in_memory(std::string name, std::string bytes) {
-  return std::make_shared<Memory>(std::move(name), std::move(bytes));
+  return std::make_shared<OwnMemory>(std::move(name), std::move(bytes));
+}
+
+std::shared_ptr<const ByteSource> bytes_elsewhere(std::string name, std::span<const uint8_t> bytes) {
+  return std::make_shared<Memory>(std::move(name), bytes);
 }
 
 Result<std::string> text_of(const std::string& path, const char* what, size_t most) {

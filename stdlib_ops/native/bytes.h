@@ -28,6 +28,8 @@ inline constexpr size_t kMaxOpenFiles = 64;
 
 /// Bytes that are in memory already: the content of small files, and what tests make up.
 std::shared_ptr<const ByteSource> bytes_in_memory(std::string name, std::string bytes);
+/// The same of bytes that somebody else keeps, for as long as the source is used.
+std::shared_ptr<const ByteSource> bytes_elsewhere(std::string name, std::span<const uint8_t> bytes);
 
 /// A small file's whole text, such as an index: at most `most` bytes.
 Result<std::string> text_of(const std::string& path, const char* what, size_t most = size_t{1} << 30);

@@ -10,9 +10,7 @@
 #include <vector>
 
 #include "base/dtype.h"
-#include "base/json.h"
 #include "base/result.h"
-#include "runtime/native.h"
 #include "stdlib_ops/native/bytes.h"
 
 namespace galatea::native {
@@ -30,14 +28,12 @@ Result<NpyHeader> read_npy_header(const ByteSource& file);
 /// for messages.
 Result<NpyHeader> parse_npy_dictionary(std::string_view text, const std::string& name);
 
+/// What is wrong with an array: G0802, the user's.
+std::unexpected<Error> bad_array(const std::string& name, const std::string& why);
+
 /// The part from `start` (which may lie outside, below 0 too) of the extents `shape`, in C order, into `to`.
 /// What lies outside stays as it is in `to`.
 Status read_npy_part(const ByteSource& file, const NpyHeader& header, const std::vector<int64_t>& start,
                      const std::vector<int64_t>& shape, uint8_t* to);
-
-/// Names of arrays, by the arguments of readers.numpy as JSON: file_root with file_filter, files or file_list.
-Result<std::vector<std::string>> list_arrays(const nlohmann::json& config);
-
-Result<std::unique_ptr<runtime::SampleSource>> open_numpy(const std::string& config);
 
 }  // namespace galatea::native

@@ -3,13 +3,16 @@
 #include "stdlib_ops/native/bbox_crop.h"
 #include "stdlib_ops/native/bbox_rotate.h"
 #include "stdlib_ops/native/coco.h"
+#include "stdlib_ops/native/fed_file.h"
 #include "stdlib_ops/native/file_source.h"
 #include "stdlib_ops/native/image_functions.h"
 #include "stdlib_ops/native/jpeg_distort.h"
+#include "stdlib_ops/native/lz4_inflate.h"
 #include "stdlib_ops/native/mask_pixel.h"
 #include "stdlib_ops/native/mosaic_boxes.h"
 #include "stdlib_ops/native/nms.h"
-#include "stdlib_ops/native/npy.h"
+#include "stdlib_ops/native/npy_functions.h"
+#include "stdlib_ops/native/npy_source.h"
 #include "stdlib_ops/native/number_range.h"
 #include "stdlib_ops/native/nvjpeg_alternative.h"
 #include "stdlib_ops/native/object_bbox.h"
@@ -39,6 +42,10 @@ void register_natives(runtime::NativeTable& table) {
   for (runtime::NativeFunction& function : roi_align_functions()) table.add(std::move(function));
   table.add(object_bbox_function());
   table.add(jpeg_distort_function());
+  for (runtime::NativeFunction& function : fed_file_functions()) table.add(std::move(function));
+  for (runtime::NativeFunction& function : numpy_functions()) table.add(std::move(function));
+  for (runtime::NativeFunction& function : numpy_part_functions()) table.add(std::move(function));
+  table.add(inflate_function());
   table.add(nvjpeg_factory());
   table.add(file_source_factory());
   // What these deliver is decided by their arguments.
@@ -47,6 +54,7 @@ void register_natives(runtime::NativeTable& table) {
   table.add(runtime::SourceFactory{.name = "readers.mxnet", .open = open_mxnet});
   table.add(runtime::SourceFactory{.name = "readers.webdataset", .open = open_webdataset});
   table.add(runtime::SourceFactory{.name = "readers.numpy", .open = open_numpy});
+  table.add(runtime::SourceFactory{.name = kNumpyNames, .open = open_numpy_names});
 }
 
 }  // namespace galatea::native

@@ -30,9 +30,15 @@ std::set<std::string>& run_operators() {
 /// Operators of which a sample alone says little: by the program that tests them.
 const std::set<std::string> kTestedElsewhere = {
     "cuda_kernel",  // own_kernels_test
+    "decoders.inflate",
+    "decoders.numpy",
+    "inflate_chunks",
+    "io.file.read",
+    "numpy_part",
     "readers.coco",
     "readers.mxnet",
     "readers.numpy",
+    "readers.numpy_names",
     "readers.tfrecord",
     "readers.webdataset",  // readers_test
     "galatea.mosaic",

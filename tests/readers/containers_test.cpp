@@ -5,74 +5,23 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <functional>
 
 #include <fmt/format.h>
 
-#include "base/fault.h"
-#include "base/json.h"
 #include "stdlib_ops/native/npy.h"
 #include "stdlib_ops/native/record_io.h"
 #include "stdlib_ops/native/tar.h"
 #include "stdlib_ops/native/tfrecord.h"
 #include "stdlib_ops/native/webdataset.h"
+#include "tests/readers/recorded_cases.h"
 #include "tests/readers/run_text.h"
 
 namespace galatea::testing {
 namespace {
 
-using Json = nlohmann::json;
 namespace fs = std::filesystem;
 
-const std::string kRecorded = std::string(GALATEA_SOURCE_DIR) + "/tests/readers/recorded";
-
-std::string in_folder(std::string text, const std::string& folder) {
-  for (size_t at = 0; (at = text.find('@', at)) != std::string::npos; at += folder.size())
-    text.replace(at, 1, folder);
-  return text;
-}
-
-/// An element as make_recorded.py writes it: integers exactly, floats as the shortest text that gives them.
-bool same_element(const runtime::Tensor& tensor, int64_t e, const Json& value) {
-  const Cell cell = load_cell(tensor.dtype, tensor.data + e * static_cast<int64_t>(size_of(tensor.dtype)));
-  if (tensor.dtype == DType::kU64) return value.get<uint64_t>() == cell.bits;
-  if (tensor.dtype == DType::kI64) return value.get<int64_t>() == static_cast<int64_t>(cell.bits);
-  if (value.is_boolean()) return value.get<bool>() == (cell_to_double(tensor.dtype, cell) != 0);
-  return value.get<double>() == cell_to_double(tensor.dtype, cell);
-}
-
-std::string type_name(const std::string& numpy) {
-  static const std::map<std::string, std::string> kNames = {
-      {"uint8", "u8"},    {"uint32", "u32"},  {"int16", "i16"},   {"int32", "i32"}, {"int64", "i64"},
-      {"float16", "f16"}, {"float32", "f32"}, {"float64", "f64"}, {"bool", "bool"}};
-  return kNames.at(numpy);
-}
-
-TEST(Containers, AreReadAsDaliReadsThem) {
-  const Json cases = parse_json(*read_whole_file(kRecorded + "/dali.json"));
-  ASSERT_GE(cases.size(), 30U);
-  for (const Json& recorded : cases) {
-    SCOPED_TRACE(recorded["name"].get<std::string>());
-    const int64_t batch = recorded["batch"];
-    const TextRun run = run_text(in_folder(recorded["body"], kRecorded), fmt::format("batch_size={}", batch));
-    ASSERT_EQ(run.errors, std::vector<std::string>());
-    ASSERT_EQ(run.batch->outputs.size(), recorded["outputs"].size());
-    for (size_t k = 0; k < run.batch->outputs.size(); ++k) {
-      ASSERT_EQ(run.batch->outputs[k].samples.size(), static_cast<size_t>(batch));
-      for (int64_t i = 0; i < batch; ++i) {
-        const runtime::Tensor& ours = run.batch->outputs[k].samples[static_cast<size_t>(i)];
-        const Json& theirs = recorded["outputs"][k][static_cast<size_t>(i)];
-        EXPECT_EQ(short_name(ours.dtype), type_name(theirs["dtype"]));
-        ASSERT_EQ(std::vector<int64_t>(ours.extents, ours.extents + ours.ndim),
-                  theirs["shape"].get<std::vector<int64_t>>())
-            << "output " << k << " of sample " << i;
-        for (int64_t e = 0; e < ours.volume(); ++e)
-          ASSERT_TRUE(same_element(ours, e, theirs["values"][static_cast<size_t>(e)]))
-              << "output " << k << " of sample " << i << ", element " << e;
-      }
-    }
-  }
-}
+TEST(Containers, AreReadAsDaliReadsThem) { expect_as_recorded("dali.json", 30); }
 
 /// Without an index, files are looked through: the same records.
 TEST(Containers, AreLookedThroughWithoutAnIndex) {
@@ -98,49 +47,6 @@ TEST(Containers, AreLookedThroughWithoutAnIndex) {
 
 // ---- damaged ones
 
-std::string content(const std::string& name) { return *read_whole_file(kRecorded + "/" + name); }
-
-/// Hands out memory, and remembers it.
-struct Taken {
-  std::vector<runtime::Tensor> tensors;
-  std::vector<std::vector<uint8_t>> memory;
-  runtime::AllocateOutput allocate = [this](int k, DType dtype,
-                                            const std::vector<int64_t>& extents) -> Result<runtime::Tensor*> {
-    int64_t bytes = static_cast<int64_t>(size_of(dtype));
-    for (const int64_t extent : extents) bytes *= extent;
-    EXPECT_LT(bytes, 1 << 20) << "more than the file has";
-    memory.emplace_back(static_cast<size_t>(bytes) + 1);
-    tensors.resize(std::max(tensors.size(), static_cast<size_t>(k) + 1));
-    tensors[static_cast<size_t>(k)].dtype = dtype;
-    tensors[static_cast<size_t>(k)].ndim = static_cast<int>(extents.size());
-    std::ranges::copy(extents, tensors[static_cast<size_t>(k)].extents);
-    tensors[static_cast<size_t>(k)].data = memory.back().data();
-    return &tensors[static_cast<size_t>(k)];
-  };
-};
-
-/// Damages a small file in every way that a byte can be wrong and at every length: what reads it must say an
-/// error that names it, or read what is there.
-void damage(const std::string& whole,
-            const std::function<Status(std::shared_ptr<const native::ByteSource>)>& read) {
-  int errors = 0;
-  auto look = [&](std::string bytes) {
-    const Status status = read(native::bytes_in_memory("made.up", std::move(bytes)));
-    if (status) return;
-    ++errors;
-    ASSERT_EQ(status.error().kind, ErrorKind::kUser) << status.error().message();
-    ASSERT_NE(status.error().message().find("made.up"), std::string::npos) << status.error().message();
-  };
-  for (size_t size = 0; size < whole.size(); ++size) look(whole.substr(0, size));
-  for (size_t at = 0; at < whole.size(); ++at)
-    for (const int change : {0x01, 0x80, 0xFF}) {
-      std::string bytes = whole;
-      bytes[at] = static_cast<char>(bytes[at] ^ change);
-      look(std::move(bytes));
-    }
-  EXPECT_GT(errors, 0);
-}
-
 const std::map<std::string, native::TfFeature> kFeatures = {
     {"boxes", {.dtype = DType::kF32, .fixed = false, .shape = {4}}},
     {"image", {.dtype = DType::kU8, .fixed = true, .shape = {}}},
@@ -148,21 +54,22 @@ const std::map<std::string, native::TfFeature> kFeatures = {
 };
 
 TEST(DamagedContainers, TfRecord) {
-  damage(content("a.tfrecord").substr(0, 400), [](std::shared_ptr<const native::ByteSource> file) -> Status {
-    GALATEA_ASSIGN(const auto places, native::scan_tfrecord(*file));
-    for (const native::RecordPlace& place : places) {
-      std::vector<uint8_t> bytes(static_cast<size_t>(place.size));
-      GALATEA_TRY(file->read(place.offset, bytes));
-      Taken taken;
-      GALATEA_TRY(native::deliver_example(std::span(bytes).subspan(12, bytes.size() - 16),
-                                          "made.up at index 0", kFeatures, taken.allocate));
-    }
-    return {};
-  });
+  damage(recorded_bytes("a.tfrecord").substr(0, 400),
+         [](std::shared_ptr<const native::ByteSource> file) -> Status {
+           GALATEA_ASSIGN(const auto places, native::scan_tfrecord(*file));
+           for (const native::RecordPlace& place : places) {
+             std::vector<uint8_t> bytes(static_cast<size_t>(place.size));
+             GALATEA_TRY(file->read(place.offset, bytes));
+             Taken taken;
+             GALATEA_TRY(native::deliver_example(std::span(bytes).subspan(12, bytes.size() - 16),
+                                                 "made.up at index 0", kFeatures, taken.allocate));
+           }
+           return {};
+         });
 }
 
 TEST(DamagedContainers, RecordIo) {
-  damage(content("all.rec"), [](std::shared_ptr<const native::ByteSource> file) -> Status {
+  damage(recorded_bytes("all.rec"), [](std::shared_ptr<const native::ByteSource> file) -> Status {
     GALATEA_ASSIGN(const auto places, native::scan_record_io(*file));
     for (const native::RecordPlace& place : places) {
       std::vector<uint8_t> bytes(static_cast<size_t>(place.size));
@@ -177,23 +84,24 @@ TEST(DamagedContainers, Tar) {
   for (const char* name : {"gnu.tar", "pax.tar", "ustar.tar"}) {
     SCOPED_TRACE(name);
     // Every second byte of a header is enough, and what is behind the members is zeros.
-    damage(content(name).substr(0, 3072), [](std::shared_ptr<const native::ByteSource> file) -> Status {
-      GALATEA_ASSIGN(const auto samples, native::scan_webdataset(*file));
-      for (const native::TarSample& sample : samples)
-        for (const native::TarPart& part : sample.parts) {
-          EXPECT_LE(part.size, file->size() - part.offset);
-          std::vector<uint8_t> bytes(static_cast<size_t>(part.size));
-          GALATEA_TRY(file->read(part.offset, bytes));
-        }
-      return {};
-    });
+    damage(recorded_bytes(name).substr(0, 3072),
+           [](std::shared_ptr<const native::ByteSource> file) -> Status {
+             GALATEA_ASSIGN(const auto samples, native::scan_webdataset(*file));
+             for (const native::TarSample& sample : samples)
+               for (const native::TarPart& part : sample.parts) {
+                 EXPECT_LE(part.size, file->size() - part.offset);
+                 std::vector<uint8_t> bytes(static_cast<size_t>(part.size));
+                 GALATEA_TRY(file->read(part.offset, bytes));
+               }
+             return {};
+           });
   }
 }
 
 TEST(DamagedContainers, Npy) {
   for (const char* name : {"c_f32.npy", "fortran_u32.npy", "scalar_f64.npy"}) {
     SCOPED_TRACE(name);
-    damage(content(name), [](std::shared_ptr<const native::ByteSource> file) -> Status {
+    damage(recorded_bytes(name), [](std::shared_ptr<const native::ByteSource> file) -> Status {
       GALATEA_ASSIGN(const native::NpyHeader header, native::read_npy_header(*file));
       int64_t bytes = static_cast<int64_t>(size_of(header.dtype));
       for (const int64_t extent : header.shape) bytes *= extent;
@@ -202,11 +110,6 @@ TEST(DamagedContainers, Npy) {
                                    to.data());
     });
   }
-}
-
-std::string first_error(const std::string& body) {
-  const TextRun run = run_text(in_folder(body, kRecorded), "batch_size=1");
-  return run.errors.empty() ? "" : run.errors.front();
 }
 
 TEST(Containers, SayWhatIsWrongWithACall) {
