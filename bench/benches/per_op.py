@@ -110,7 +110,7 @@ NOT_MEASURED = {
     "galatea.peek_image_orientation": "no image", "random_crop_generator": "no image", "roi_random_crop": "no image", "zeros": "no image", "ones": "no image", "full": "no image",
     "zeros_like": "erase", "ones_like": "erase", "full_like": "erase",
 }
-NOT_MEASURED_GROUPS = ("decoders.", "readers.", "io.", "random.", "transforms.")
+NOT_MEASURED_GROUPS = ("decoders.", "readers.", "experimental.readers.", "io.", "random.", "transforms.")
 #: Peers that do something else where the difference may not show it: area averages instead of a triangle, other pixels.
 OTHER_OUTPUT = {("resize half", "OpenCV"), ("resize half", "Albumentations"), ("resize half nearest", "OpenCV"),
                 ("resize half nearest", "Albumentations"), ("resize half", "kornia")}

@@ -5,6 +5,7 @@
 #include "stdlib_ops/native/coco.h"
 #include "stdlib_ops/native/fed_file.h"
 #include "stdlib_ops/native/file_source.h"
+#include "stdlib_ops/native/fits_source.h"
 #include "stdlib_ops/native/image_functions.h"
 #include "stdlib_ops/native/jpeg_distort.h"
 #include "stdlib_ops/native/lz4_inflate.h"
@@ -55,6 +56,7 @@ void register_natives(runtime::NativeTable& table) {
   table.add(runtime::SourceFactory{.name = "readers.webdataset", .open = open_webdataset});
   table.add(runtime::SourceFactory{.name = "readers.numpy", .open = open_numpy});
   table.add(runtime::SourceFactory{.name = kNumpyNames, .open = open_numpy_names});
+  table.add(runtime::SourceFactory{.name = "experimental.readers.fits", .open = open_fits});
 }
 
 }  // namespace galatea::native

@@ -194,9 +194,8 @@ TEST(Library, OldClassesOfOperators) {
 }
 
 TEST(Library, WhatDaliHasAndGalateaLacksIsNamedSo) {
-  for (const char* use : {"fn.readers.caffe(path='x')", "fn.experimental.readers.fits(file_root='x')",
-                          "ops.readers.Caffe(path='x')", "fn.caffe_reader(path='x')",
-                          "ops.CaffeReader(path='x')", "fn.optical_flow(1)"}) {
+  for (const char* use : {"fn.readers.caffe(path='x')", "ops.readers.Caffe(path='x')",
+                          "fn.caffe_reader(path='x')", "ops.CaffeReader(path='x')", "fn.optical_flow(1)"}) {
     Staged staged = stage_text(std::string(kHead) + "    return " + use + "\n");
     EXPECT_EQ(staged.codes, std::vector<std::string>{"G0402"}) << use << "\n" << staged.diagnostics;
   }

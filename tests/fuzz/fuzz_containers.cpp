@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "stdlib_ops/native/coco.h"
+#include "stdlib_ops/native/fits.h"
 #include "stdlib_ops/native/npy.h"
 #include "stdlib_ops/native/record_io.h"
 #include "stdlib_ops/native/record_source.h"
@@ -91,6 +92,15 @@ Status read_npy(const ByteSource& file) {
   return read_npy_part(file, header, std::vector<int64_t>(header.shape.size()), header.shape, to.data());
 }
 
+Status read_fits(const ByteSource& file) {
+  GALATEA_ASSIGN(const FitsImage image, find_fits_image(file, 2));
+  int64_t bytes = size_of(image.dtype);
+  for (const int64_t extent : image.shape) bytes *= extent;
+  require(bytes / 4096 <= file.size());
+  std::vector<uint8_t> to(static_cast<size_t>(bytes) + 1);
+  return read_fits_image(file, image, to.data());
+}
+
 Status read_coco(const ByteSource& file) {
   std::string text(static_cast<size_t>(file.size()), '\0');
   GALATEA_TRY(file.read(0, {reinterpret_cast<uint8_t*>(text.data()), text.size()}));
@@ -116,7 +126,7 @@ Status read_indices(const ByteSource& file) {
 }
 
 constexpr Status (*kReaders[])(const ByteSource&) = {read_tfrecord, read_example, read_record_io, read_tar,
-                                                     read_npy,      read_coco,    read_indices};
+                                                     read_npy,      read_coco,    read_indices,   read_fits};
 
 }  // namespace
 }  // namespace galatea::native

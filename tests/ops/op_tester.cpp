@@ -32,6 +32,7 @@ const std::set<std::string> kTestedElsewhere = {
     "cuda_kernel",  // own_kernels_test
     "decoders.inflate",
     "decoders.numpy",
+    "experimental.readers.fits",
     "inflate_chunks",
     "io.file.read",
     "numpy_part",

@@ -33,7 +33,6 @@ const std::set<std::string> kLater = {
     "experimental.audio_resample",
     "experimental.decoders.video",
     "experimental.inputs.video",
-    "experimental.readers.fits",
     "experimental.readers.video",
     "mel_filter_bank",
     "mfcc",
