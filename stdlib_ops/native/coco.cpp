@@ -407,52 +407,86 @@ bool decode_runs(std::string_view text, std::vector<uint32_t>& counts) {
   return true;
 }
 
+namespace {
+
+/// A line of an outline, between corners in fifths of a pixel, with its points as COCO's API rounds them: one for
+/// each step along the longer axis.
+class OutlineLine {
+ public:
+  using Point = std::pair<int64_t, int64_t>;
+  OutlineLine(Point from, Point to) {
+    const int64_t dx = std::abs(to.first - from.first), dy = std::abs(to.second - from.second);
+    flat_ = dx >= dy;
+    steps_ = std::max(dx, dy);
+    if (flat_ ? from.first > to.first : from.second > to.second) std::swap(from, to);
+    begin_ = flat_ ? from.first : from.second;
+    across_ = flat_ ? from.second : from.first;
+    const int64_t rise = (flat_ ? to.second : to.first) - across_;
+    slope_ = steps_ == 0 ? 0 : static_cast<double>(rise) / static_cast<double>(steps_);
+  }
+
+  /// Of columns 0 to `width` - 1 those between whose second and third fifth the line passes, each with the
+  /// higher of the two heights there. All that a line costs is one search a column.
+  template <typename Visit>
+  void cross_columns(int64_t width, const Visit& visit) const {
+    const int64_t u0 = flat_ ? begin_ : across(0), u1 = flat_ ? begin_ + steps_ : across(steps_);
+    const int64_t least = std::min(u0, u1), most = std::max(u0, u1);
+    const int64_t first = least <= kBefore ? 0 : (least - kBefore + kFifths - 1) / kFifths;
+    const int64_t last = std::min(width - 1, most < kBefore + 1 ? -1 : (most - kBefore - 1) / kFifths);
+    for (int64_t column = first; column <= last; ++column) {
+      const int64_t before = kFifths * column + kBefore;
+      if (flat_)
+        visit(column, std::min(across(before - begin_), across(before + 1 - begin_)));
+      else
+        visit(column, begin_ + passing_step(before) - 1);
+    }
+  }
+
+  static constexpr int64_t kFifths = 5, kBefore = 2;
+
+ private:
+  int64_t across(int64_t step) const {
+    return static_cast<int64_t>(static_cast<double>(across_) + slope_ * static_cast<double>(step) + 0.5);
+  }
+  /// The first step on the other side of where `before` ends; points go one way only.
+  int64_t passing_step(int64_t before) const {
+    int64_t low = 0, high = steps_;  // not passed, passed
+    while (high - low > 1) {
+      const int64_t middle = low + (high - low) / 2;
+      const bool passed = slope_ > 0 ? across(middle) > before : across(middle) <= before;
+      (passed ? high : low) = middle;
+    }
+    return high;
+  }
+
+  bool flat_ = true;
+  int64_t steps_ = 0, begin_ = 0, across_ = 0;
+  double slope_ = 0;
+};
+
+}  // namespace
+
 void fill_polygon(std::span<const double> polygon, int64_t height, int64_t width, int32_t value,
                   int32_t* pixels) {
-  static constexpr double kScale = 5;
-  static constexpr double kFarthest = 1 << 17;  // what is farther out is outside of every image
+  static constexpr double kScale = OutlineLine::kFifths;
+  static constexpr double kFarthest = 2147483647;  // COCO's API counts fifths in 32 bits
   const size_t count = polygon.size() / 2;
   if (count == 0 || height == 0 || width == 0) return;
   auto corner = [&](size_t i) {
     auto scaled = [](double x) {
-      return static_cast<int64_t>(kScale * std::clamp(std::isnan(x) ? 0.0 : x, -kFarthest, kFarthest) + 0.5);
+      return static_cast<int64_t>(
+          std::clamp(kScale * (std::isnan(x) ? 0.0 : x) + 0.5, -kFarthest, kFarthest));
     };
     return std::pair{scaled(polygon[2 * (i % count)]), scaled(polygon[2 * (i % count) + 1])};
   };
   // Where the outline passes between columns of pixel centres, the colour changes from there downwards.
   std::vector<uint8_t> changes(static_cast<size_t>(height * width) + 1);
-  int64_t last_u = 0, last_v = 0;
-  bool is_first = true;
-  auto visit = [&](int64_t u, int64_t v) {
-    const bool crosses = !is_first && u != last_u;
-    const double x = (static_cast<double>(u < last_u ? u : u - 1) + 0.5) / kScale - 0.5;
-    const double y = (static_cast<double>(std::min(v, last_v)) + 0.5) / kScale - 0.5;
-    last_u = u;
-    last_v = v;
-    is_first = false;
-    if (!crosses || std::floor(x) != x || x < 0 || x > static_cast<double>(width - 1)) return;
-    const auto row = static_cast<int64_t>(std::ceil(std::clamp(y, 0.0, static_cast<double>(height))));
-    changes[static_cast<size_t>(static_cast<int64_t>(x) * height + row)] ^= 1;
-  };
-  for (size_t i = 0; i < count; ++i) {
-    auto [x0, y0] = corner(i);
-    auto [x1, y1] = corner(i + 1);
-    const int64_t dx = std::abs(x1 - x0), dy = std::abs(y1 - y0);
-    const bool flat = dx >= dy, turned = flat ? x0 > x1 : y0 > y1;
-    if (turned) {
-      std::swap(x0, x1);
-      std::swap(y0, y1);
-    }
-    const int64_t steps = std::max(dx, dy);
-    const double slope =
-        steps == 0 ? 0 : static_cast<double>(flat ? y1 - y0 : x1 - x0) / static_cast<double>(steps);
-    for (int64_t step = 0; step <= steps; ++step) {
-      const int64_t along = turned ? steps - step : step;
-      const auto across = static_cast<int64_t>(static_cast<double>(flat ? y0 : x0) +
-                                               slope * static_cast<double>(along) + 0.5);
-      flat ? visit(along + x0, across) : visit(across, along + y0);
-    }
-  }
+  for (size_t i = 0; i < count; ++i)
+    OutlineLine(corner(i), corner(i + 1)).cross_columns(width, [&](int64_t column, int64_t v) {
+      const double y = (static_cast<double>(v) + 0.5) / kScale - 0.5;
+      const auto row = static_cast<int64_t>(std::ceil(std::clamp(y, 0.0, static_cast<double>(height))));
+      changes[static_cast<size_t>(column * height + row)] ^= 1;
+    });
   uint8_t inside = 0;
   for (int64_t at = 0; at < height * width; ++at) {
     inside ^= changes[static_cast<size_t>(at)];

@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 
 #include "base/fault.h"
+#include "base/json.h"
 #include "stdlib_ops/native/coco.h"
+#include "tests/readers/recorded_cases.h"
 
 namespace galatea::testing {
 namespace {
@@ -55,6 +57,42 @@ TEST(Coco, FillsWhatItsMaskHas) {
       EXPECT_EQ(guarded[guarded.size() - 1 - i], -5);
     }
   }
+}
+
+/// Polygons of any form, corners far outside among them: as the library of COCO draws them (make_arrays.py).
+TEST(Coco, PolygonsAreThoseOfCocosLibrary) {
+  const nlohmann::json cases = parse_json(recorded_bytes("polygons.json"));
+  ASSERT_GE(cases.size(), 40U);
+  size_t inside = 0;
+  for (const nlohmann::json& one : cases) {
+    SCOPED_TRACE(one["name"].get<std::string>());
+    const auto height = one["height"].get<int64_t>(), width = one["width"].get<int64_t>();
+    std::vector<int32_t> pixels(static_cast<size_t>(height * width));
+    native::fill_polygon(one["polygon"].get<std::vector<double>>(), height, width, 1, pixels.data());
+    std::vector<uint32_t> counts;
+    ASSERT_TRUE(native::decode_runs(one["counts"].get<std::string>(), counts));
+    int64_t at = 0;  // runs go down the columns
+    for (size_t k = 0; k < counts.size(); ++k)
+      for (uint32_t i = 0; i < counts[k]; ++i, ++at) {
+        inside += k % 2;
+        ASSERT_EQ(pixels[static_cast<size_t>(at % height * width + at / height)], static_cast<int32_t>(k % 2))
+            << "row " << at % height << ", column " << at / height;
+      }
+    ASSERT_EQ(at, height * width);
+  }
+  EXPECT_GT(inside, 1000U);
+}
+
+/// What a corner costs is bounded by the picture, however far out it is: this took hours while lines were walked.
+TEST(Coco, FarCornersCostNoMoreThanNearOnes) {
+  std::vector<double> polygon;
+  for (int i = 0; i < 100000; ++i) {
+    polygon.push_back(i % 2 == 0 ? -4e8 : 4e8);
+    polygon.push_back(i % 4 < 2 ? -4e8 : 4e8);
+  }
+  std::vector<int32_t> pixels(64);
+  native::fill_polygon(polygon, 8, 8, 1, pixels.data());
+  EXPECT_EQ(std::ranges::count(pixels, 0) + std::ranges::count(pixels, 1), 64);
 }
 
 TEST(Coco, SaysWhatIsMalformed) {
