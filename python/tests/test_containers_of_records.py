@@ -11,7 +11,11 @@ import galatea.dali as dali
 from galatea.dali import fn, pipeline_def, tfrecord, types
 
 FOLDER = pathlib.Path(__file__).resolve().parents[2] / "tests" / "readers" / "recorded"
-CASES = json.loads((FOLDER / "dali.json").read_text())
+CASES = [
+    case
+    for name in ("dali.json", "arrays.json", "fits.json", "fits_types.json")
+    for case in json.loads((FOLDER / name).read_text())
+]
 
 
 @pytest.mark.parametrize("case", CASES, ids=[case["name"] for case in CASES])
