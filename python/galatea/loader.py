@@ -7,7 +7,7 @@ import sys
 import threading
 from typing import Any
 
-from . import _c, engine as _engine
+from . import _c, arrow as _arrow, engine as _engine
 from .batch import Batch
 from .errors import BatchesHeldError
 from .policy.document import as_path_or_document, as_paths
@@ -28,6 +28,7 @@ _KINDS = {
     "a text": (str, "pipeline on_error backend device decoder tiers".split()),
     "True or False": ((bool, int), ["exact"]),
 }
+_PREFETCH_DEPTH = 2  # batches that a table is fed ahead where nothing else is said
 _FOLDER = os.path.dirname(os.path.abspath(__file__))
 
 
@@ -62,7 +63,9 @@ class Loader:
     * ``epochs``: how many ``run()`` delivers;
     * ``max_held_batches``: batches that may be alive at once (8);
     * ``synchronous``: everything runs in the calling thread;
-    * ``wait_for_feed``: another thread feeds, and ``next_batch`` waits for it.
+    * ``wait_for_feed``: another thread feeds, and ``next_batch`` waits for it;
+    * ``inputs``: a table of Arrow (pyarrow, polars, Hugging Face datasets, anything with
+      ``__arrow_c_stream__``), whose columns are the inputs of these names, an epoch a pass.
 
     Errors of the pipeline are raised here, those of its data when the first batch is wanted or by
     ``open()``.
@@ -97,6 +100,7 @@ class Loader:
         max_held_batches=8,
         synchronous=False,
         wait_for_feed=False,
+        inputs=None,
         engine=None,
         **more_parameters,
     ):
@@ -106,6 +110,11 @@ class Loader:
         parameters = {**(parameters or {}), **more_parameters}
         if last_batch not in _LAST_BATCH:
             raise ValueError(f"last_batch is {last_batch!r}; it must be one of {_LAST_BATCH}")
+        if inputs is not None and not _arrow.is_table(inputs):
+            raise TypeError(
+                "inputs= takes a table with __arrow_c_stream__ (pyarrow, polars, datasets), not "
+                f"{type(inputs).__name__}"
+            )
         parameters.update(_shard_parameters(shard))
         arguments, sources, self._pipeline = _arguments_of(source, options, parameters)
         self._setup(
@@ -114,6 +123,7 @@ class Loader:
             {
                 "last_batch": last_batch,
                 "epochs": epochs,
+                "inputs": inputs,
                 "has_seed": seed is not None,
                 "session": {
                     "max_held_batches": max_held_batches,
@@ -136,6 +146,8 @@ class Loader:
         self._last_batch = settings["last_batch"]
         self._engine = engine if engine is not None else _engine.default_engine()
         self._session = None
+        self._feeder = None  # of a table
+        self._first_batch = 0  # of the epoch, where the table begins
         self._opening = threading.Lock()
         self._state = None
         self._begun = False  # whether a batch of the current epoch was delivered
@@ -247,6 +259,14 @@ class Loader:
         try:
             for source in self._sources.values():
                 source.attach(session)
+            table = self._settings.get("inputs")
+            if table is not None:
+                fed = [port["name"] for port in json.loads(self._program.ports_json())["inputs"]]
+                names = [name for name in fed if name not in self._sources]
+                ahead = 1 + (self._arguments.get("prefetch_depth") or _PREFETCH_DEPTH)
+                self._feeder = _arrow.Feeder(
+                    table, session, names, self._batch_size, ahead, self._first_batch
+                )
         except BaseException:
             session.close()
             raise
@@ -259,7 +279,10 @@ class Loader:
 
     def _take(self, timeout_ms):
         session = self._session or self._opened()
+        feeder = self._feeder
         try:
+            if feeder is not None:
+                feeder.feed()
             handle = session.next(timeout_ms)
         except BatchesHeldError as error:
             _name_holder(error)
@@ -272,6 +295,8 @@ class Loader:
         finally:
             _engine.flush_log(self._engine)
         self._begun = handle is not None
+        if feeder is not None:
+            feeder.take(self._begun)
         return handle
 
     def next_batch(self, timeout: float | None = None) -> Batch | None:
@@ -309,7 +334,7 @@ class Loader:
     def __iter__(self):
         # A `for` that was left early is over. Behind load_state_dict() nothing was delivered yet.
         # Of an epoch that the host feeds, only the host knows where the next one begins.
-        if self._begun and (self._sources or self._program.num_inputs == 0):
+        if self._begun and (self._sources or self._feeder or self._program.num_inputs == 0):
             self.skip_epoch()
         self._token = token = object()
         return _Epoch(self, token)
@@ -375,7 +400,14 @@ class Loader:
         A loader of the same pipeline and data goes on from it with the next batch, bit for bit.
         Behind an epoch's last batch it is the beginning of the next epoch, once the ``for`` ended.
         """
-        return {"galatea_loader": 1, "session": json.loads(self._opened().state())}
+        session = json.loads(self._opened().state())
+        return self._loader_state(session, self._feeder.batch if self._feeder else 0)
+
+    def _loader_state(self, session, batch):
+        state = {"galatea_loader": 1, "session": session}
+        if self._settings.get("inputs") is not None:
+            state["inputs"] = {"batch": batch}
+        return state
 
     def load_state_dict(self, state: dict) -> None:
         """Goes on where state_dict() was called, in the middle of an epoch, too.
@@ -386,6 +418,10 @@ class Loader:
         if not isinstance(state, dict) or state.get("galatea_loader") != 1:
             raise ValueError("load_state_dict() takes what state_dict() gave, of form 1")
         session = state.get("session")
+        batch = (state.get("inputs") or {}).get("batch", 0)
+        if not isinstance(batch, int) or batch < 0:
+            raise ValueError(f"the state says batch {batch!r} of the table")
+        self._first_batch = batch
         seed = session.get("seed") if isinstance(session, dict) else None
         if isinstance(seed, str) and not self._settings["has_seed"]:
             self._go_to(session, self._with_seed(seed))
@@ -442,14 +478,12 @@ class Loader:
         self.close()
 
     def __reduce__(self):
-        state = None if self._session is None else self.state_dict()["session"]
-        return _make_again, (
-            type(self),
-            self._arguments,
-            self._sources,
-            self._settings,
-            state if state is not None else self._state,
-        )
+        state = None
+        if self._session is not None:
+            state = self.state_dict()
+        elif self._state is not None:
+            state = self._loader_state(self._state, self._first_batch)
+        return _make_again, (type(self), self._arguments, self._sources, self._settings, state)
 
     def __repr__(self):
         return f"<{type(self).__module__}.{type(self).__qualname__} of '{self.name}'>"
@@ -491,7 +525,7 @@ def _make_again(cls, arguments, sources, settings, state):
     loader = cls.__new__(cls)
     loader._setup(arguments, sources, settings)
     if state is not None:
-        loader.load_state_dict({"galatea_loader": 1, "session": state})
+        loader.load_state_dict(state)
     return loader
 
 
