@@ -25,7 +25,8 @@ To converted(From value) {
     const double rounded = std::nearbyint(static_cast<double>(value));
     if (std::isnan(rounded)) return 0;
     // The greatest number itself may be none of a double: what is beyond it begins at the next power of two.
-    constexpr double kBeyond = static_cast<double>(std::numeric_limits<To>::max() / 2 + 1) * 2;
+    constexpr double kBeyond =
+        2.0 * static_cast<double>(uint64_t{1} << (std::numeric_limits<To>::digits - 1));
     if (rounded >= kBeyond) return std::numeric_limits<To>::max();
     if (rounded <= static_cast<double>(std::numeric_limits<To>::min())) return std::numeric_limits<To>::min();
     return static_cast<To>(rounded);

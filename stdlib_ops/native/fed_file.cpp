@@ -26,7 +26,7 @@ std::shared_ptr<LookedAt> looked_at(runtime::NativeContext& context) {
 Result<std::string> name_of_file(const runtime::Tensor& tensor) {
   std::vector<uint8_t> copy;
   const std::span<const uint8_t> bytes = bytes_of_input(tensor, copy);
-  const std::string name(bytes.begin(), std::ranges::find(bytes, uint8_t{0}));
+  std::string name(bytes.begin(), std::ranges::find(bytes, uint8_t{0}));
   if (name.empty()) return unusable("the name of a file is empty", "give its bytes, as np.frombuffer does");
   if (name.size() >= kMostLetters)
     return unusable(fmt::format("the name of a file has {} bytes", name.size()),
@@ -68,8 +68,7 @@ Result<std::shared_ptr<const ByteSource>> fed_file(runtime::NativeContext& conte
                                                    const runtime::Tensor& name) {
   GALATEA_ASSIGN(const std::string path, name_of_file(name));
   // It is let go here: no file stays open behind its sample.
-  if (const auto last = std::exchange(looked_at(context)->file, nullptr); last && last->name() == path)
-    return last;
+  if (auto last = std::exchange(looked_at(context)->file, nullptr); last && last->name() == path) return last;
   return open_file(path);
 }
 

@@ -115,7 +115,10 @@ class FitsHeader {
       // A quote within a text is written twice.
       value = '\'';
       for (size_t i = 1; i < rest.size(); ++i) {
-        if (rest[i] == '\'' && (i + 1 >= rest.size() || rest[++i] != '\'')) break;
+        if (rest[i] == '\'') {
+          ++i;
+          if (i == rest.size() || rest[i] != '\'') break;
+        }
         value += rest[i];
       }
     } else {

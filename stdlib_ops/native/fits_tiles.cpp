@@ -18,7 +18,7 @@ constexpr size_t kNumRandoms = 10000;
 
 /// Appendix I: the numbers that were added before rounding.
 const std::array<float, kNumRandoms>& dither_numbers() {
-  static const std::array<float, kNumRandoms> numbers = [] {
+  static const std::array<float, kNumRandoms> kNumbers = [] {
     std::array<float, kNumRandoms> out;
     constexpr double kFactor = 16807, kModulus = 2147483647;
     double seed = 1;
@@ -29,7 +29,7 @@ const std::array<float, kNumRandoms>& dither_numbers() {
     }
     return out;
   }();
-  return numbers;
+  return kNumbers;
 }
 
 int64_t big_endian(const uint8_t* from, int64_t bytes) {

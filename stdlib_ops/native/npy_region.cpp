@@ -39,9 +39,8 @@ Result<NpyRegion::Part> NpyRegion::of(const std::vector<int64_t>& extents, const
     std::iota(bounded.begin(), bounded.end(), 0);
   }
   auto wrong = [&](const std::string& what) {
-    return make_error(
-        ErrorKind::kUser, "G0802", fmt::format("{}: {}", name, what),
-        "out_of_bounds_policy=\"pad\" fills what lies outside, \"trim_to_shape\" leaves it out");
+    return make_error(ErrorKind::kUser, "G0802", fmt::format("{}: {}", name, what),
+                      R"(out_of_bounds_policy="pad" fills what lies outside, "trim_to_shape" leaves it out)");
   };
   for (const size_t count :
        {start.size(), end.size(), shape.size(), rel_start.size(), rel_end.size(), rel_shape.size()})
