@@ -9,6 +9,8 @@ find_package(PkgConfig REQUIRED)
 pkg_check_modules(WEBP REQUIRED IMPORTED_TARGET libwebp)  # libwebp-dev
 find_package(ZLIB REQUIRED)             # zlib1g-dev
 pkg_check_modules(LZ4 REQUIRED IMPORTED_TARGET liblz4)    # liblz4-dev
+find_package(TIFF REQUIRED)             # libtiff-dev
+pkg_check_modules(OPENJPEG REQUIRED IMPORTED_TARGET libopenjp2)  # libopenjp2-7-dev
 
 # Of libcurl the headers alone: it is opened at run time, where something far away is read.
 find_path(CURL_INCLUDE_DIR curl/curl.h REQUIRED)          # libcurl4-openssl-dev

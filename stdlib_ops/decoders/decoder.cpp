@@ -5,6 +5,7 @@
 #include <array>
 
 #include "stdlib_ops/compat/checks.h"
+#include "stdlib_ops/native/image.h"
 #include "stdlib_ops/native/image_functions.h"
 
 namespace galatea::ops {
@@ -54,6 +55,14 @@ std::vector<op::Preset> decoder_presets() {
            .differs = "cv2.imdecode, which turns by EXIF as DALI does: " + same + "; no decoding on a GPU"}};
 }
 
+ArgSpec page_arg() {
+  return {.name = "page",
+          .kind = ArgKind::kInt,
+          .default_value = int64_t{0},
+          .per_sample = true,
+          .documentation = "Which picture of a file that holds several (TIFF), from 0. Not in DALI."};
+}
+
 std::vector<ArgSpec> decoder_args() {
   const char* const hint = "A hint for GPU decoding; not needed here.";
   const char* const no_engine = "The GPU's JPEG engines are not used: its multiprocessors decode.";
@@ -74,6 +83,7 @@ std::vector<ArgSpec> decoder_args() {
        .kind = ArgKind::kBool,
        .default_value = false,
        .documentation = "JPEG: the faster, less exact inverse transform."},
+      page_arg(),
       ignored("jpeg_fancy_upsampling", ArgKind::kBool, false, "Chroma is always upsampled smoothly here."),
       ignored("affine", ArgKind::kBool, true, hint),
       {.name = "hybrid_huffman_threshold",
@@ -95,7 +105,7 @@ std::vector<ArgSpec> decoder_args() {
 
 Port encoded_input() {
   return {.name = "data",
-          .documentation = "the bytes of an image file (JPEG, PNG, WebP or BMP)",
+          .documentation = "the bytes of an image file (" + native::known_formats() + ")",
           .dtypes = {DType::kU8},
           .ndim = 1};
 }
@@ -118,15 +128,29 @@ Result<ir::Type> decoded_type(const TypeContext& ctx) {
   return out;
 }
 
+namespace {
+
+/// The page goes first among the scalars of a call whose configuration says so; most calls have none.
+std::vector<Expr> page_scalars(const RecipeBuilder& b) {
+  return b.given("page") ? std::vector{b.arg("page", DType::kI64)} : std::vector<Expr>{};
+}
+const char* paged(const RecipeBuilder& b) { return b.given("page") ? ", \"paged\": true" : ""; }
+
+}  // namespace
+
 EncodedExtents peek(RecipeBuilder& b, std::string_view type_argument) {
+  if (b.given("page")) {
+    const Expr page = b.arg("page", DType::kI64);
+    b.check(page >= i64(0), "there is no page {}", {page}, "count pages from 0", "page");
+  }
   const int64_t image_type = b.integer(type_argument);
-  const std::string config =
-      fmt::format("{{\"adjust_orientation\": {}, \"output_type\": {}}}", applies_orientation(b), image_type);
+  const std::string config = fmt::format("{{\"adjust_orientation\": {}, \"output_type\": {}{}}}",
+                                         applies_orientation(b), image_type, paged(b));
   // A header that states no pixels, or more than this, is refused (native/image_header.cpp).
   constexpr std::pair<int64_t, int64_t> kPixels = {1, int64_t{1} << 28};
-  const auto extents = b.native_scalars(native::kImagePeek, {0}, {}, config,
-                                        {DType::kI64, DType::kI64, DType::kI64, DType::kI64},
-                                        {kPixels, kPixels, {1, 4}, {1, kWholeScale}}, "HWC-");
+  const auto extents = b.native_scalars(
+      native::kImagePeek, {0}, page_scalars(b), config, {DType::kI64, DType::kI64, DType::kI64, DType::kI64},
+      {kPixels, kPixels, {1, native::kMaxChannels}, {1, kWholeScale}}, "HWC-");
   const int64_t channels = channels_of(image_type);
   return {extents[0], extents[1], channels > 0 ? i64(channels) : extents[2], extents[3]};
 }
@@ -134,11 +158,12 @@ EncodedExtents peek(RecipeBuilder& b, std::string_view type_argument) {
 std::string decoder_config(const RecipeBuilder& b) {
   const int64_t threshold = b.integer("hybrid_huffman_threshold");
   return fmt::format(
-      "{{\"adjust_orientation\": {}, \"output_type\": {}, \"dtype\": \"{}\", \"use_fast_idct\": {}{}}}",
+      "{{\"adjust_orientation\": {}, \"output_type\": {}, \"dtype\": \"{}\", \"use_fast_idct\": {}{}{}}}",
       applies_orientation(b), b.integer("output_type"), short_name(b.output_type(0).dtype),
       b.flag("use_fast_idct"),
       threshold == kHybridHuffmanThreshold ? ""
-                                           : fmt::format(", \"hybrid_huffman_threshold\": {}", threshold));
+                                           : fmt::format(", \"hybrid_huffman_threshold\": {}", threshold),
+      paged(b));
 }
 
 namespace {
@@ -176,6 +201,7 @@ op::NativeOutput decoding(const RecipeBuilder& b, std::string function, const En
   native.inputs = {0};
   native.config = decoder_config(b);
   native.makes = "image";
+  native.scalars = page_scalars(b);
   // A preset's pixels are libjpeg's at full size, all channels.
   if (b.compat() != Compat::kDali) return native;
   native.scale = {.whole = kWholeScale,
@@ -183,7 +209,7 @@ op::NativeOutput decoding(const RecipeBuilder& b, std::string function, const En
                   .axes = {axis('H', rows), axis('W', columns)},
                   .least = image.least_eighths};
   native.plane = luma_of(b.integer("output_type"));
-  if (!kernel::is_const(eighths)) native.scalars = {eighths};
+  if (!kernel::is_const(eighths)) native.scalars.push_back(eighths);
   return native;
 }
 
@@ -208,7 +234,9 @@ void output_decoded_window(RecipeBuilder& b, const EncodedExtents& image, const 
   // Of the rows of a whole image.
   if (b.compat() == Compat::kDali) native.device = {.name = native::kNvjpeg, .dense_axes = 2};
   if (kernel::is_const(eighths)) {
-    native.scalars = {rows.start, columns.start, rows.start + rows.extent, columns.start + columns.extent};
+    for (const Expr& side :
+         {rows.start, columns.start, rows.start + rows.extent, columns.start + columns.extent})
+      native.scalars.push_back(side);
     b.output_native(0, std::move(native), {rows.extent, columns.extent, image.c});
     return;
   }

@@ -9,6 +9,8 @@
 namespace galatea::ops {
 
 std::vector<ArgSpec> decoder_args();
+/// Which picture of a file; of decoders and of what peeks.
+ArgSpec page_arg();
 /// Of every decoder: libjpeg-turbo is what the libraries of the presets use, too.
 std::vector<op::Preset> decoder_presets();
 Port encoded_input();

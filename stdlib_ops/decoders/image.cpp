@@ -12,9 +12,11 @@ Operator make_decoders_image() {
   op.name = "decoders.image";
   op.summary = "Decodes images.";
   op.documentation =
-      "Decodes JPEG (libjpeg-turbo), PNG, WebP and BMP, recognised by their content, to [H, W, C]. Grey "
-      "sources are replicated to three channels, alpha is dropped; GRAY of a JPEG is its luma plane. Only "
-      "the part of the image that later operators read is decoded.";
+      "Decodes images, recognised by their content, to [H, W, C]. Grey sources are replicated to three "
+      "channels, alpha is dropped, inks (CMYK) become RGB; GRAY of a JPEG is its luma plane. ANY_DATA keeps "
+      "the channels of the file. Samples of any width are scaled to dtype: white is its largest number, or 1 "
+      "of floats; the floats of a TIFF stay what they are. Colour profiles are not applied. Only the part of "
+      "the image that later operators read is decoded.";
   op.kind = OperatorKind::kNative;
   op.inputs = {encoded_input()};
   op.min_inputs = op.max_inputs = 1;

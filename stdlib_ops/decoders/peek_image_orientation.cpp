@@ -13,7 +13,7 @@ Operator make_galatea_peek_image_orientation() {
   op.summary = "The EXIF orientation of encoded images, from their headers.";
   op.documentation =
       "INT32, 1 to 8: how the stored picture must be turned to stand upright (tag 0x0112 of EXIF 2.3, section "
-      "4.6.4), of JPEG, PNG and WebP. 1, as it is, where the file states none or another number. Decoders turn "
+      "4.6.4), of JPEG, PNG, WebP and TIFF. 1, as it is, where the file states none or another number. Decoders turn "
       "pictures themselves unless adjust_orientation=False; then fn.galatea.auto_orient does.";
   op.kind = OperatorKind::kNative;
   op.inputs = {encoded_input()};

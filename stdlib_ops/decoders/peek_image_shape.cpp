@@ -27,7 +27,8 @@ Operator make_peek_image_shape() {
              {.name = "dtype",
               .kind = ArgKind::kDType,
               .default_value = DType::kI64,
-              .documentation = "INT32, UINT32, INT64, UINT64, FLOAT or FLOAT64."}};
+              .documentation = "INT32, UINT32, INT64, UINT64, FLOAT or FLOAT64."},
+             page_arg()};
   op.aliases = {"experimental.peek_image_shape"};
   op.example = image_example("fn.peek_image_shape(encoded), label");
   op.presets = decoder_presets();

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "stdlib_ops/native/image.h"
+#include "stdlib_ops/native/image_codecs.h"
 
 namespace galatea::native {
 namespace {
@@ -114,10 +114,9 @@ void read_row(Bytes bytes, const BmpLayout& layout, const uint8_t* row, const Wi
 
 }  // namespace
 
-Result<ImageHeader> read_bmp_header(Bytes bytes) {
+Result<ImageHeader> read_bmp_header(Bytes bytes, int64_t /*page*/) {
   GALATEA_ASSIGN(BmpLayout layout, read_layout(bytes));
   ImageHeader header;
-  header.format = ImageFormat::kBmp;
   header.width = layout.width;
   header.height = layout.height;
   header.channels = layout.gray ? 1 : 3;

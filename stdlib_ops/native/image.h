@@ -18,9 +18,23 @@ namespace galatea::native {
 
 using Bytes = std::span<const uint8_t>;
 
-enum class ImageFormat : uint8_t { kUnknown, kJpeg, kPng, kWebp, kBmp };
+enum class ImageFormat : uint8_t {
+  kUnknown,
+  kJpeg,
+  kPng,
+  kWebp,
+  kBmp,
+  kTiff,
+  kJpeg2000,
+  kPnm,
+  kGif,
+  kAvif,
+  kHeif
+};
 ImageFormat detect_format(Bytes bytes);
 std::string_view format_name(ImageFormat format);
+/// "JPEG, PNG, …": all that are known, for messages.
+std::string known_formats();
 
 /// What `output_type` asks for; the numbers are DALIImageType's.
 enum class ImageType : uint8_t { kRgb = 0, kBgr = 1, kGray = 2, kYCbCr = 3, kAny = 4 };
@@ -30,9 +44,10 @@ struct ImageHeader {
   ImageFormat format = ImageFormat::kUnknown;
   int64_t height = 0, width = 0;
   int channels = 3;  ///< as stored, palettes expanded, transparent colours (PNG tRNS) left out: 1, 2 (grey +
-                     ///< alpha), 3, 4
+                     ///< alpha), 3, 4; TIFF and JPEG 2000 up to kMaxChannels
   int orientation = 1;  ///< EXIF 1..8; 1 where absent or invalid
-  int bits = 8;         ///< per channel: 8 or 16
+  int bits = 8;         ///< per channel of the rows that decoding gives: 8 or 16, unsigned; 32: float
+  double white = 255;   ///< the sample that stands for 1; of floats 1
 };
 
 /// Progressive files with more scans than this cost time out of proportion to their size.
@@ -41,10 +56,12 @@ inline constexpr int kMaxJpegScans = 256;
 inline constexpr int kMostStripRows = 16;
 /// Images with more pixels are refused as absurd (a header costs nothing to forge; memory does).
 inline constexpr int64_t kMaxPixels = int64_t{1} << 28;
+/// More channels than any instrument's file has; with more than 4, fewer pixels.
+inline constexpr int kMaxChannels = 1024;
 
-/// Reads the header. Errors: unknown format, damaged or truncated header, absurd size.
-Result<ImageHeader> read_header(Bytes bytes);
-Result<ImageHeader> read_bmp_header(Bytes bytes);
+/// Reads the header of picture `page` (from 0) of the file. Errors: unknown format, damaged or truncated
+/// header, absurd size, no such picture.
+Result<ImageHeader> read_header(Bytes bytes, int64_t page = 0);
 /// EXIF orientation in a TIFF block ("II*\0" or "MM\0*" …); 1 where there is none.
 int orientation_from_exif(Bytes tiff);
 
@@ -71,6 +88,7 @@ struct DecodeOptions {
   int eighths = 8;  ///< 1, 2 or 4: the image at that many eighths of its size; see can_scale()
   /// Of device="mixed": a device decodes the Huffman codes of images with more pixels, too.
   int64_t hybrid_huffman_threshold = 1'000'000;
+  int64_t page = 0;  ///< which picture of a file that holds several
 };
 /// Whether the codec can decode at a smaller size, with positions that scale exactly: JPEG that is not turned
 /// or mirrored (its last block may reach past the image, so a mirrored edge lies off by a fraction).
@@ -79,12 +97,12 @@ bool can_scale(const ImageHeader& header, int orientation);
 /// Takes stored rows of the window and writes the output tensor (HWC, dense).
 class RowSink {
  public:
-  /// `source_channels` and `source_bits` are those of the rows that put() gets; `converted` says that the
-  /// codec has done the colour conversion.
+  /// `source_channels` and `source_bits` are those of the rows that put() gets: 8 or 16, in the machine's
+  /// byte order, or 32 for floats; `header.white` is their white. `converted` says that the codec has done the
+  /// colour conversion.
   RowSink(const ImageHeader& header, const Window& stored, const DecodeOptions& options, int orientation,
           int source_channels, int source_bits, bool converted, uint8_t* output);
-  /// Row `y` of the stored window (from 0), starting at the window's first column. 16-bit samples are in the
-  /// machine's byte order.
+  /// Row `y` of the stored window (from 0), starting at the window's first column.
   void put(int64_t y, const uint8_t* row) { put(y, row, 0, 1); }
   /// Rows `y` to `y + count - 1`, `stride` bytes apart. Where the orientation swaps axes, many at once are
   /// faster: each column of them is written as one run.
@@ -97,12 +115,16 @@ class RowSink {
     int64_t first, across, down;
   };
   Walk walk() const;
+  bool is_bytes() const { return source_bits_ == 8 && white_ == 255; }
   void convert_row(const uint8_t* row, uint8_t* out, int64_t step) const;
+  template <class Sample>
+  void convert_samples(const uint8_t* row, uint8_t* out, int64_t step) const;
 
   Window stored_;
   DecodeOptions options_;
   int orientation_;
   int source_channels_, source_bits_;
+  double white_;
   bool converted_;
   int channels_;
   int64_t pixel_bytes_, row_bytes_;
@@ -128,10 +150,11 @@ inline bool is_error(const Error& error) {
 Status decode_window(Bytes bytes, const ImageHeader& header, const Window& window,
                      const DecodeOptions& options, Scratch& scratch, uint8_t* output);
 
-/// The most memory that decode_window() takes for a file, beside its output.
-int64_t decode_working_bytes(Bytes bytes);
-/// The same of all files whose images are at most `height` x `width`: of those that are decoded row by row,
-/// and of all, progressive JPEG, interlaced PNG and WebP included, whose image the library has as a whole.
+/// The most memory that decode_window() takes for a picture of a file, beside its output.
+int64_t decode_working_bytes(Bytes bytes, int64_t page = 0);
+/// The same of all JPEG, PNG, WebP and BMP whose images are at most `height` x `width`: of those that are
+/// decoded row by row, and of all, progressive JPEG, interlaced PNG and WebP included, whose image the library
+/// has as a whole.
 struct DecodeBounds {
   int64_t by_rows = 0, whole = 0;
 };
@@ -152,10 +175,21 @@ struct DecodeJob {
     return RowSink(header, stored, options, orientation, source_channels, source_bits, converted, output);
   }
 };
-Status decode_jpeg(const DecodeJob& job);
-Status decode_png(const DecodeJob& job);
-Status decode_webp(const DecodeJob& job);
-Status decode_bmp(const DecodeJob& job);
+
+/// A format: what recognises it, and what reads it. All are rows of one table (image_formats.cpp).
+struct Codec {
+  ImageFormat format;
+  std::string_view name;
+  bool (*recognises)(Bytes bytes);
+  /// `page` is 0 unless has_pages.
+  Result<ImageHeader> (*read_header)(Bytes bytes, int64_t page);
+  Status (*decode)(const DecodeJob& job);
+  /// The most memory that decode() takes beside the output, without what every decoder has around it.
+  int64_t (*working_bytes)(Bytes bytes, const ImageHeader& header, int64_t page);
+  bool has_pages = false;  ///< a file may hold several pictures
+};
+/// Null where the bytes are of no known format.
+const Codec* codec_of(Bytes bytes);
 
 /// Errors about the image itself: code G0810, with what to do.
 std::unexpected<Error> image_error(std::string message, std::string help = {});

@@ -12,6 +12,7 @@ namespace {
 class ImageState final : public runtime::NativeState {
  public:
   DecodeOptions options;
+  bool paged = false;  ///< the first scalar is the page
 };
 
 Result<std::shared_ptr<runtime::NativeState>> prepare(const std::string& config) {
@@ -23,6 +24,7 @@ Result<std::shared_ptr<runtime::NativeState>> prepare(const std::string& config)
   state->options.fast_idct = json.value("use_fast_idct", false);
   state->options.hybrid_huffman_threshold =
       json.value("hybrid_huffman_threshold", state->options.hybrid_huffman_threshold);
+  state->paged = json.value("paged", false);
   auto dtype = dtype_from_short_name(json.value("dtype", std::string("u8")));
   GALATEA_CHECK(dtype.has_value(), "image function: unknown dtype in the configuration");
   state->options.dtype = *dtype;
@@ -41,8 +43,10 @@ class ContextScratch final : public Scratch {
 Bytes encoded(const runtime::Tensor& tensor) { return {tensor.data, static_cast<size_t>(tensor.extents[0])}; }
 
 Status peek(runtime::NativeContext& context) {
-  const auto& options = static_cast<const ImageState*>(context.state)->options;
-  GALATEA_ASSIGN(ImageHeader header, read_header(encoded(context.inputs[0])));
+  const auto* state = static_cast<const ImageState*>(context.state);
+  const DecodeOptions& options = state->options;
+  const int64_t page = state->paged ? cell_to_int(DType::kI64, context.scalars[0]) : 0;
+  GALATEA_ASSIGN(ImageHeader header, read_header(encoded(context.inputs[0]), page));
   bool swap = options.adjust_orientation && swaps_axes(header.orientation);
   context.scalar_results[0] = cell_from_int(DType::kI64, swap ? header.width : header.height);
   context.scalar_results[1] = cell_from_int(DType::kI64, swap ? header.height : header.width);
@@ -58,17 +62,9 @@ Status tell_orientation(runtime::NativeContext& context) {
   return {};
 }
 
-/// The window, perhaps after the scale.
-Window read_window(std::span<const Cell> scalars, DecodeOptions& options) {
-  const size_t first = scalars.size() - 4;
-  auto scalar = [&](size_t i) { return cell_to_int(DType::kI64, scalars[i]); };
-  if (first == 1) options.eighths = static_cast<int>(scalar(0));
-  return {scalar(first), scalar(first + 1), scalar(first + 2), scalar(first + 3)};
-}
-
 Status decode(runtime::NativeContext& context) {
   const DecodeCall call = decode_call(context.inputs, context.scalars, context.state);
-  GALATEA_ASSIGN(ImageHeader header, read_header(call.bytes));
+  GALATEA_ASSIGN(ImageHeader header, read_header(call.bytes, call.options.page));
   ContextScratch scratch(context);
   return decode_window(call.bytes, header, call.window, call.options, scratch, context.output->data);
 }
@@ -77,8 +73,14 @@ Status decode(runtime::NativeContext& context) {
 
 DecodeCall decode_call(std::span<const runtime::Tensor> inputs, std::span<const Cell> scalars,
                        const runtime::NativeState* state) {
-  DecodeCall out{encoded(inputs[0]), {}, static_cast<const ImageState*>(state)->options};
-  out.window = read_window(scalars, out.options);
+  const auto* image = static_cast<const ImageState*>(state);
+  DecodeCall out{encoded(inputs[0]), {}, image->options};
+  // The page and the scale, where the call has them, and the window.
+  auto scalar = [&](size_t i) { return cell_to_int(DType::kI64, scalars[i]); };
+  size_t next = 0;
+  if (image->paged) out.options.page = scalar(next++);
+  if (scalars.size() == next + 5) out.options.eighths = static_cast<int>(scalar(next++));
+  out.window = {scalar(next), scalar(next + 1), scalar(next + 2), scalar(next + 3)};
   return out;
 }
 
@@ -95,34 +97,6 @@ uint8_t* scratch_or_null(Scratch& scratch, int64_t size, Error* error) {
 
 bool can_scale(const ImageHeader& header, int orientation) {
   return header.format == ImageFormat::kJpeg && orientation == 1;
-}
-
-Status decode_window(Bytes bytes, const ImageHeader& header, const Window& window,
-                     const DecodeOptions& options, Scratch& scratch, uint8_t* output) {
-  int orientation = options.adjust_orientation ? header.orientation : 1;
-  GALATEA_CHECK(options.eighths == 8 || can_scale(header, orientation), "this image only comes whole");
-  Window stored = to_stored(window, header, orientation);
-  const int64_t height = (header.height * options.eighths + 7) / 8;
-  const int64_t width = (header.width * options.eighths + 7) / 8;
-  if (stored.y0 < 0 || stored.x0 < 0 || stored.y1 > height || stored.x1 > width || stored.height() < 0 ||
-      stored.width() < 0)
-    return image_error(fmt::format("the window [{}, {}) x [{}, {}) is not inside the image", window.y0,
-                                   window.y1, window.x0, window.x1));
-  if (stored.height() == 0 || stored.width() == 0) return {};
-  DecodeJob job{bytes, header, stored, options, orientation, scratch, output};
-  switch (header.format) {
-    case ImageFormat::kJpeg:
-      return decode_jpeg(job);
-    case ImageFormat::kPng:
-      return decode_png(job);
-    case ImageFormat::kWebp:
-      return decode_webp(job);
-    case ImageFormat::kBmp:
-      return decode_bmp(job);
-    case ImageFormat::kUnknown:
-      break;
-  }
-  return image_error("the data is not an image of a known format");
 }
 
 namespace {
@@ -144,8 +118,11 @@ runtime::NativeFunction image_orientation_function() {
 }
 
 runtime::NativeFunction image_decode_function(std::string name) {
-  auto working_bytes = [](std::span<const runtime::Tensor> inputs, std::span<const Cell>,
-                          const runtime::NativeState*) { return decode_working_bytes(encoded(inputs[0])); };
+  auto working_bytes = [](std::span<const runtime::Tensor> inputs, std::span<const Cell> scalars,
+                          const runtime::NativeState* state) {
+    const DecodeCall call = decode_call(inputs, scalars, state);
+    return decode_working_bytes(call.bytes, call.options.page);
+  };
   return {std::move(name), "decode", prepare, decode, working_bytes, encoded_ports()};
 }
 

@@ -3,6 +3,7 @@
 // image.peek: input 0 = bytes (u8, 1-D); results: height, width, channels (i64) of the decoded tensor.
 // Configuration: adjust_orientation, output_type. image.decode, image.decode_window: input 0 = bytes, scalars
 // y0, x0, y1, x1 (i64, oriented coordinates, inside the image); output u8 (or `dtype`) [y1-y0, x1-x0, C].
+// With `paged` in the configuration, the first scalar (i64) of all three is the picture's number in its file.
 // image.orientation: input 0 = bytes; result: the EXIF orientation that the file states, 1 where it states none.
 #pragma once
 

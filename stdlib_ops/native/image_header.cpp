@@ -1,10 +1,8 @@
-// Headers: format, size, channels, orientation, read by hand so that a peek costs a microsecond.
-#include <cstring>
-
+// Headers of JPEG, PNG and WebP: size, channels, orientation; and windows of turned pictures.
 #include <fmt/format.h>
 #include <webp/decode.h>
 
-#include "stdlib_ops/native/image.h"
+#include "stdlib_ops/native/image_codecs.h"
 
 namespace galatea::native {
 namespace {
@@ -16,13 +14,10 @@ uint32_t le32(const uint8_t* p) {
          static_cast<uint32_t>(p[3]) << 24;
 }
 
-bool starts_with(Bytes bytes, std::string_view magic, size_t at = 0) {
-  return bytes.size() >= at + magic.size() && std::memcmp(bytes.data() + at, magic.data(), magic.size()) == 0;
-}
+}  // namespace
 
-Result<ImageHeader> read_jpeg_header(Bytes bytes) {
+Result<ImageHeader> read_jpeg_header(Bytes bytes, int64_t /*page*/) {
   ImageHeader header;
-  header.format = ImageFormat::kJpeg;
   size_t at = 2;
   while (true) {
     while (at < bytes.size() && bytes[at] != 0xFF) ++at;  // stray bytes before a marker
@@ -58,15 +53,15 @@ Result<ImageHeader> read_jpeg_header(Bytes bytes) {
   return image_error("the JPEG's header is damaged or cut off: no frame header was found");
 }
 
-Result<ImageHeader> read_png_header(Bytes bytes) {
+Result<ImageHeader> read_png_header(Bytes bytes, int64_t /*page*/) {
   ImageHeader header;
-  header.format = ImageFormat::kPng;
   if (bytes.size() < 33 || !starts_with(bytes, "IHDR", 12))
     return image_error("the PNG's header is damaged or cut off");
   header.width = be32(&bytes[16]);
   header.height = be32(&bytes[20]);
   int depth = bytes[24], color = bytes[25];
   header.bits = depth == 16 ? 16 : 8;
+  header.white = depth == 16 ? 65535 : 255;
   switch (color) {
     case 0:
       header.channels = 1;
@@ -97,9 +92,8 @@ Result<ImageHeader> read_png_header(Bytes bytes) {
   return header;
 }
 
-Result<ImageHeader> read_webp_header(Bytes bytes) {
+Result<ImageHeader> read_webp_header(Bytes bytes, int64_t /*page*/) {
   ImageHeader header;
-  header.format = ImageFormat::kWebp;
   WebPBitstreamFeatures features;
   if (WebPGetFeatures(bytes.data(), bytes.size(), &features) != VP8_STATUS_OK)
     return image_error("the WebP's header is damaged or cut off");
@@ -122,40 +116,6 @@ Result<ImageHeader> read_webp_header(Bytes bytes) {
   return header;
 }
 
-}  // namespace
-
-std::unexpected<Error> image_error(std::string message, std::string help) {
-  return make_error(
-      ErrorKind::kUser, "G0810", std::move(message),
-      help.empty()
-          ? "check or remove the file; on_error=\"skip\" or \"replace\" lets the run go on without it"
-          : std::move(help));
-}
-
-ImageFormat detect_format(Bytes bytes) {
-  if (starts_with(bytes, "\xFF\xD8\xFF")) return ImageFormat::kJpeg;
-  if (starts_with(bytes, "\x89PNG\r\n\x1A\n")) return ImageFormat::kPng;
-  if (starts_with(bytes, "RIFF") && starts_with(bytes, "WEBP", 8)) return ImageFormat::kWebp;
-  if (starts_with(bytes, "BM")) return ImageFormat::kBmp;
-  return ImageFormat::kUnknown;
-}
-
-std::string_view format_name(ImageFormat format) {
-  switch (format) {
-    case ImageFormat::kJpeg:
-      return "JPEG";
-    case ImageFormat::kPng:
-      return "PNG";
-    case ImageFormat::kWebp:
-      return "WebP";
-    case ImageFormat::kBmp:
-      return "BMP";
-    case ImageFormat::kUnknown:
-      break;
-  }
-  return "unknown";
-}
-
 int orientation_from_exif(Bytes tiff) {
   if (tiff.size() < 8) return 1;
   bool little = starts_with(tiff, "II*") && tiff[3] == 0;
@@ -176,37 +136,6 @@ int orientation_from_exif(Bytes tiff) {
     return value >= 1 && value <= 8 ? static_cast<int>(value) : 1;
   }
   return 1;
-}
-
-Result<ImageHeader> read_header(Bytes bytes) {
-  Result<ImageHeader> header = image_error("");
-  switch (detect_format(bytes)) {
-    case ImageFormat::kJpeg:
-      header = read_jpeg_header(bytes);
-      break;
-    case ImageFormat::kPng:
-      header = read_png_header(bytes);
-      break;
-    case ImageFormat::kWebp:
-      header = read_webp_header(bytes);
-      break;
-    case ImageFormat::kBmp:
-      header = read_bmp_header(bytes);
-      break;
-    case ImageFormat::kUnknown:
-      if (bytes.empty()) return image_error("the file is empty");
-      return image_error("the data is not an image of a known format (JPEG, PNG, WebP, BMP)",
-                         "remove the file, or keep it out with file_filters=; on_error=\"skip\" lets the run "
-                         "go on without it");
-  }
-  if (!header) return header;
-  if (header->width <= 0 || header->height <= 0 || header->width > kMaxPixels ||
-      header->height > kMaxPixels || header->width * header->height > kMaxPixels) {
-    return image_error(
-        fmt::format("the header states {} x {} pixels, which is {}", header->width, header->height,
-                    header->width <= 0 || header->height <= 0 ? "empty" : "beyond the limit of 2^28 pixels"));
-  }
-  return header;
 }
 
 int decoded_channels(const ImageHeader& header, ImageType type) {

@@ -22,7 +22,7 @@
 #include <jpeglib.h>
 
 #include "runtime/messages.h"
-#include "stdlib_ops/native/image.h"
+#include "stdlib_ops/native/image_codecs.h"
 #include "stdlib_ops/native/jpeg_rows.h"
 
 namespace galatea::native {

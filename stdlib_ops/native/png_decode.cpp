@@ -8,7 +8,7 @@
 #include <png.h>
 
 #include "runtime/messages.h"
-#include "stdlib_ops/native/image.h"
+#include "stdlib_ops/native/image_codecs.h"
 
 namespace galatea::native {
 namespace {

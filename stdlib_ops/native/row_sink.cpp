@@ -1,7 +1,10 @@
 // Colour, element type and orientation, applied to each decoded row on its way into the output.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
+#include <limits>
+#include <type_traits>
 
 #include "base/scalar_op.h"
 #include "stdlib_ops/native/image.h"
@@ -9,46 +12,75 @@
 namespace galatea::native {
 namespace {
 
-/// A channel value in [0, 1] as an element of `dtype`: integers fill 0..max, floats keep [0, 1]. In double:
-/// 32-bit integers are exact.
-void store_unit(DType dtype, double unit, uint8_t* out) {
-  if (is_float(dtype)) {
-    store_cell(dtype, out, cell_from_double(dtype, unit));
-    return;
+/// Pixels that are converted together: a few lines of the nearest cache.
+constexpr int64_t kTogether = 128;
+
+/// One output channel of as many pixels, as samples of the source.
+using Channel = std::array<double, kTogether>;
+
+/// Samples as elements of another type: integers fill 0..max, floats keep [0, 1]. In double: 32-bit integers
+/// are exact. Halves round up; what is no number is 0.
+template <class T>
+void store_unit(const Channel& samples, int64_t count, double white, uint8_t* out, int64_t step) {
+  constexpr double kMost = std::numeric_limits<T>::max();
+  for (int64_t x = 0; x < count; ++x) {
+    const double unit = std::min(std::max(0.0, samples[static_cast<size_t>(x)] / white), 1.0);
+    const T value = static_cast<T>(unit * kMost + 0.5);
+    std::memcpy(out + x * step, &value, sizeof value);
   }
-  double scaled = std::nearbyint(unit * static_cast<double>(max_unsigned(dtype)));
-  double limit = static_cast<double>(max_unsigned(dtype));
-  store_cell(dtype, out,
-             scaled >= limit ? Cell{max_unsigned(dtype)}
-                             : cell_from_int(dtype, static_cast<int64_t>(std::max(scaled, 0.0))));
 }
 
-uint8_t round_u8(float value) {
-  return static_cast<uint8_t>(std::clamp(std::nearbyint(value), 0.0F, 255.0F));
+/// What a file of floats holds goes by as it is, outside of [0, 1] too.
+void store_floats(DType dtype, const Channel& samples, int64_t count, double white, uint8_t* out,
+                  int64_t step) {
+  for (int64_t x = 0; x < count; ++x) {
+    const double unit = samples[static_cast<size_t>(x)] / white;
+    store_cell(dtype, out + x * step, cell_from_double(dtype, unit));
+  }
 }
 
-/// One pixel, r g b in 0..255, as `type` wants it; returns the number of channels written.
-int convert_color(ImageType type, float r, float g, float b, float* out) {
-  switch (type) {
-    case ImageType::kBgr:
-      out[0] = b, out[1] = g, out[2] = r;
-      return 3;
-    case ImageType::kGray:
-      // ITU-R BT.601 luma.
-      out[0] = 0.299F * r + 0.587F * g + 0.114F * b;
-      return 1;
-    case ImageType::kYCbCr:
-      // ITU-R BT.601, studio range.
-      out[0] = 16.0F + (65.481F * r + 128.553F * g + 24.966F * b) / 255.0F;
-      out[1] = 128.0F + (-37.797F * r - 74.203F * g + 112.0F * b) / 255.0F;
-      out[2] = 128.0F + (112.0F * r - 93.786F * g - 18.214F * b) / 255.0F;
-      return 3;
-    case ImageType::kRgb:
-    case ImageType::kAny:
-      break;
+void store_f32(const Channel& samples, int64_t count, double white, uint8_t* out, int64_t step) {
+  for (int64_t x = 0; x < count; ++x) {
+    const float unit = static_cast<float>(samples[static_cast<size_t>(x)] / white);
+    std::memcpy(out + x * step, &unit, sizeof unit);
   }
-  out[0] = r, out[1] = g, out[2] = b;
-  return 3;
+}
+
+void store(DType dtype, const Channel& samples, int64_t count, double white, uint8_t* out, int64_t step) {
+  switch (dtype) {
+    case DType::kU8:
+      return store_unit<uint8_t>(samples, count, white, out, step);
+    case DType::kI8:
+      return store_unit<int8_t>(samples, count, white, out, step);
+    case DType::kU16:
+      return store_unit<uint16_t>(samples, count, white, out, step);
+    case DType::kI16:
+      return store_unit<int16_t>(samples, count, white, out, step);
+    case DType::kU32:
+      return store_unit<uint32_t>(samples, count, white, out, step);
+    case DType::kI32:
+      return store_unit<int32_t>(samples, count, white, out, step);
+    case DType::kF32:
+      return store_f32(samples, count, white, out, step);
+    default:
+      GALATEA_CHECK(is_float(dtype), "images are not decoded to this type");
+      return store_floats(dtype, samples, count, white, out, step);
+  }
+}
+
+/// What a channel of the output is of a pixel's red, green and blue: a weighted sum, and an offset in 255ths of
+/// white.
+struct Weights {
+  float r, g, b, offset;
+};
+
+/// Channel `c` of a type that is no choice among the source's channels.
+Weights weights_of(ImageType type, int c) {
+  // ITU-R BT.601 luma; studio range.
+  if (type == ImageType::kGray) return {0.299F, 0.587F, 0.114F, 0};
+  constexpr Weights kStudio[] = {
+      {65.481F, 128.553F, 24.966F, 16}, {-37.797F, -74.203F, 112.0F, 128}, {112.0F, -93.786F, -18.214F, 128}};
+  return kStudio[c];
 }
 
 /// Runs of pixels, and how many bytes lie between neighbouring runs and between neighbours in one.
@@ -97,6 +129,7 @@ RowSink::RowSink(const ImageHeader& header, const Window& stored, const DecodeOp
       orientation_(orientation),
       source_channels_(source_channels),
       source_bits_(source_bits),
+      white_(header.white),
       converted_(converted),
       channels_(decoded_channels(header, options.type)),
       pixel_bytes_(int64_t{channels_} * size_of(options.dtype)),
@@ -129,7 +162,7 @@ RowSink::Walk RowSink::walk() const {
 void RowSink::put(int64_t y, const uint8_t* rows, int64_t stride, int64_t count) {
   const Walk at = walk();
   uint8_t* out = output_ + at.first + y * at.down;
-  if (!converted_ || options_.dtype != DType::kU8 || source_bits_ != 8) {
+  if (!converted_ || options_.dtype != DType::kU8 || source_channels_ != channels_ || !is_bytes()) {
     for (int64_t i = 0; i < count; ++i) convert_row(rows + i * stride, out + i * at.down, at.across);
   } else if (at.across == pixel_bytes_) {
     for (int64_t i = 0; i < count; ++i)
@@ -143,42 +176,69 @@ void RowSink::put(int64_t y, const uint8_t* rows, int64_t stride, int64_t count)
 }
 
 void RowSink::convert_row(const uint8_t* row, uint8_t* out, int64_t step) const {
-  float scale = source_bits_ == 16 ? 65535.0F : 255.0F;
-  int64_t source_pixel = int64_t{source_channels_} * (source_bits_ / 8);
-  int element = size_of(options_.dtype);
-  for (int64_t x = 0; x < stored_.width(); ++x, row += source_pixel, out += step) {
-    float in[4] = {};
-    for (int c = 0; c < source_channels_; ++c) {
-      if (source_bits_ == 16) {
-        uint16_t value = 0;
-        std::memcpy(&value, row + 2 * c, 2);
-        in[c] = value;
-      } else {
-        in[c] = row[c];
-      }
+  switch (source_bits_) {
+    case 8:
+      return convert_samples<uint8_t>(row, out, step);
+    case 16:
+      return convert_samples<uint16_t>(row, out, step);
+    default:
+      return convert_samples<float>(row, out, step);
+  }
+}
+
+template <class Sample>
+void RowSink::convert_samples(const uint8_t* row, uint8_t* out, int64_t step) const {
+  const int64_t pixel = int64_t{source_channels_} * static_cast<int64_t>(sizeof(Sample));
+  const int element = size_of(options_.dtype);
+  const bool is_chosen = converted_ || options_.type == ImageType::kAny;
+  const bool is_gray = source_channels_ <= 2;
+  // Of a pixel with more than three, the first three are red, green and blue.
+  const auto sample = [&](int64_t x, int c) {
+    Sample value;
+    std::memcpy(&value, row + x * pixel + c * static_cast<int64_t>(sizeof value), sizeof value);
+    return value;
+  };
+  // The source's channel that is channel `c`; -1: a sum of several.
+  const auto picked = [&](int c) {
+    if (is_chosen) return c;
+    const bool is_rgb = options_.type == ImageType::kRgb, is_bgr = options_.type == ImageType::kBgr;
+    if (is_gray) return is_rgb || is_bgr || options_.type == ImageType::kGray ? 0 : -1;
+    return is_rgb ? c : is_bgr ? 2 - c : -1;
+  };
+  if constexpr (std::is_integral_v<Sample>) {
+    // To bytes in whole numbers: v * 255 / 65535, rounded, which is never half.
+    constexpr uint32_t kFactor = sizeof(Sample) == 1 ? 1 : 257;
+    if (options_.dtype == DType::kU8 && white_ == 255.0 * kFactor && picked(0) >= 0) {
+      for (int c = 0; c < channels_; ++c)
+        for (int64_t x = 0; x < stored_.width(); ++x)
+          out[x * step + c] = static_cast<uint8_t>((uint32_t{sample(x, picked(c))} + kFactor / 2) / kFactor);
+      return;
     }
-    float color[4] = {};
-    int count = channels_;
-    if (converted_ || options_.type == ImageType::kAny) {
-      std::copy(in, in + count, color);
-    } else {
-      bool gray = source_channels_ <= 2;
-      float to255 = 255.0F / scale;
-      convert_color(options_.type, in[0] * to255, in[gray ? 0 : 1] * to255, in[gray ? 0 : 2] * to255, color);
-      for (int c = 0; c < count; ++c) color[c] /= to255;
-    }
-    for (int c = 0; c < count; ++c) {
-      // Colours are 8-bit numbers before they are scaled to another type, as in a decoder that converts
-      // afterwards.
-      if (source_bits_ == 8) {
-        uint8_t value = round_u8(color[c]);
-        if (options_.dtype == DType::kU8)
-          out[c] = value;
-        else
-          store_unit(options_.dtype, value / 255.0, out + c * element);
+  }
+  Channel channel;
+  for (int64_t done = 0; done < stored_.width(); done += kTogether) {
+    const int64_t count = std::min(kTogether, stored_.width() - done);
+    for (int c = 0; c < channels_; ++c) {
+      if (const int from = picked(c); from >= 0) {
+        for (int64_t x = 0; x < count; ++x) channel[static_cast<size_t>(x)] = sample(done + x, from);
       } else {
-        store_unit(options_.dtype, std::clamp(double{color[c]} / scale, 0.0, 1.0), out + c * element);
+        const Weights w = weights_of(options_.type, c);
+        const bool is_studio = options_.type == ImageType::kYCbCr;
+        const float white = static_cast<float>(white_);
+        const float scale = is_studio ? 255.0F : 1.0F, offset = w.offset * (white / 255.0F);
+        const int g = is_gray ? 0 : 1, b = is_gray ? 0 : 2;
+        for (int64_t x = 0; x < count; ++x) {
+          const float sum = w.r * static_cast<float>(sample(done + x, 0)) +
+                            w.g * static_cast<float>(sample(done + x, g)) +
+                            w.b * static_cast<float>(sample(done + x, b));
+          // Colours of bytes are bytes before they are scaled to another type, as in a decoder that converts
+          // afterwards.
+          const float color = offset + sum / scale;
+          channel[static_cast<size_t>(x)] =
+              is_bytes() ? std::clamp(std::nearbyint(color), 0.0F, 255.0F) : color;
+        }
       }
+      store(options_.dtype, channel, count, white_, out + done * step + c * element, step);
     }
   }
 }

@@ -5,7 +5,7 @@
 #include <webp/decode.h>
 
 #include "runtime/messages.h"
-#include "stdlib_ops/native/image.h"
+#include "stdlib_ops/native/image_codecs.h"
 
 namespace galatea::native {
 

@@ -3,12 +3,10 @@
 #include <algorithm>
 
 #include "runtime/memory_gate.h"
-#include "stdlib_ops/native/image.h"
+#include "stdlib_ops/native/image_codecs.h"
 
 namespace galatea::native {
 namespace {
-
-constexpr int64_t kAroundDecoder = 256 << 10;  ///< objects, tables, windows of inflate
 
 /// Whether the JPEG is decoded from coefficients of the whole image: progressive, or in several scans.
 bool keeps_coefficients(Bytes bytes) {
@@ -54,28 +52,19 @@ int64_t webp_bytes(int64_t height, int64_t width) { return 10 * width * height; 
 
 }  // namespace
 
-int64_t decode_working_bytes(Bytes bytes) {
-  const auto header = read_header(bytes);
-  if (!header) return 0;  // decoding will fail
-  int64_t taken = 0;
-  switch (header->format) {
-    case ImageFormat::kJpeg:
-      taken = jpeg_bytes(header->height, header->width, keeps_coefficients(bytes));
-      break;
-    case ImageFormat::kPng:
-      taken = png_bytes(header->height, header->width, header->bits, bytes.size() > 28 && bytes[28] != 0);
-      break;
-    case ImageFormat::kWebp:
-      taken = webp_bytes(header->height, header->width);
-      break;
-    case ImageFormat::kBmp:
-      taken = 4 * header->width;
-      break;
-    case ImageFormat::kUnknown:
-      break;
-  }
-  return runtime::claimed_bytes(taken + kAroundDecoder);
+int64_t jpeg_working_bytes(Bytes bytes, const ImageHeader& header, int64_t /*page*/) {
+  return jpeg_bytes(header.height, header.width, keeps_coefficients(bytes));
 }
+
+int64_t png_working_bytes(Bytes bytes, const ImageHeader& header, int64_t /*page*/) {
+  return png_bytes(header.height, header.width, header.bits, bytes.size() > 28 && bytes[28] != 0);
+}
+
+int64_t webp_working_bytes(Bytes, const ImageHeader& header, int64_t /*page*/) {
+  return webp_bytes(header.height, header.width);
+}
+
+int64_t bmp_working_bytes(Bytes, const ImageHeader& header, int64_t /*page*/) { return 4 * header.width; }
 
 DecodeBounds most_decode_working_bytes(int64_t height, int64_t width) {
   // A file may hold the image turned, with rows as long as its columns.

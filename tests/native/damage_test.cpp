@@ -7,6 +7,9 @@
 #include <gtest/gtest.h>
 
 #include "tests/native/decoding.h"
+#include "tests/native/jpeg2000_encoder.h"
+#include "tests/native/pictures.h"
+#include "tests/native/tiff_encoder.h"
 
 namespace galatea::native {
 namespace {
@@ -19,7 +22,7 @@ struct Sample {
 std::vector<Sample> samples() {
   Picture rgb = make_picture(19, 22, 3, 1), grey = make_picture(19, 22, 1, 2),
           rgba = make_picture(19, 22, 4, 3);
-  Picture indices(19, 22, 1);
+  Picture indices(19, 22, 1), small = make_picture(9, 11, 3, 5);
   for (size_t i = 0; i < indices.values.size(); ++i) indices.values[i] = static_cast<int>(i % 4);
   std::vector<int> colors{1, 2, 3, 40, 50, 60, 70, 80, 90, 250, 240, 230};
   return {
@@ -43,6 +46,20 @@ std::vector<Sample> samples() {
       {"bmp masks", encode_bmp(rgb, {.bits = 32, .masks = true})},
       {"bmp palette", encode_bmp(indices, {.bits = 4, .colors = colors})},
       {"bmp os2", encode_bmp(indices, {.bits = 8, .colors = colors, .os2 = true})},
+      {"tiff strips", encode_tiff(rgb, {.strip_rows = 4})},
+      {"tiff tiles lzw", encode_tiff(rgb, {.tile_height = 16, .tile_width = 16, .compression = 5})},
+      {"tiff planes deflate", encode_tiff(rgb, {.strip_rows = 4, .planar = true, .compression = 8})},
+      {"tiff jpeg", encode_tiff(rgb, {.strip_rows = 16, .compression = 7, .photometric = 6})},
+      {"tiff palette", encode_tiff(indices, {.bits = 4, .photometric = 3, .colors = colors})},
+      {"tiff float",
+       encode_tiff(make_picture(19, 22, 1, 4, 16), {.bits = 32, .is_float = true, .big_file = true})},
+      {"tiff lab", encode_tiff(rgb, {.photometric = 8})},
+      {"jpeg2000", encode_jpeg2000(small)},
+      {"jpeg2000 tiles", encode_jpeg2000(small, {.has_boxes = false, .tile = 8, .rate = 4})},
+      {"gif", read_picture("plain.gif")},
+      {"gif interlaced", read_picture("interlaced.gif")},
+      {"pnm bytes", encode_pnm(rgb, 6)},
+      {"pnm text", encode_pnm(grey, 2)},
   };
 }
 
@@ -55,8 +72,10 @@ TEST(Damage, FilesCutOffGiveAnErrorOrTheTruePixels) {
       File cut(sample.file.begin(), sample.file.begin() + static_cast<ptrdiff_t>(length));
       auto decoded = decode(cut);
       if (decoded) {
-        // Only what carries no pixels may be missing; without EXIF the picture may lie on its side.
-        if (sample.name != "webp exif") {
+        // Only what carries no pixels may be missing; without EXIF the picture may lie on its side. Of a text
+        // the last number may have lost digits.
+        const bool is_last_number = sample.name == "pnm text" && length + 5 > sample.file.size();
+        if (sample.name != "webp exif" && !is_last_number) {
           ASSERT_EQ(difference(*decoded, full), "") << sample.name << " cut to " << length;
         }
       } else {
@@ -219,12 +238,13 @@ TEST(Damage, ErrorsLeakNothing) {
         (void)decode(File(sample.file.begin(),
                           sample.file.begin() + static_cast<ptrdiff_t>(sample.file.size() * part / 8)));
   };
+  constexpr int kRounds = 120;
   for (int i = 0; i < 20; ++i) fail_all();
   size_t before = mallinfo2().uordblks + mallinfo2().hblkhd;
-  for (int i = 0; i < 40; ++i) fail_all();
+  for (int i = 0; i < kRounds; ++i) fail_all();
   size_t after = mallinfo2().uordblks + mallinfo2().hblkhd;
-  // A single lost decoder is some hundred bytes, and there were 40 rounds of each.
-  EXPECT_LE(after, before + 40 * 64);
+  // A single lost decoder is some hundred bytes, and there were many rounds of each.
+  EXPECT_LE(after, before + kRounds * 64);
 #endif
 }
 

@@ -28,7 +28,7 @@ Result<std::vector<uint8_t>> raw_window(const File& file, const DecodeOptions& o
   // An exact copy: a sanitizer sees every read behind the file's end.
   std::vector<uint8_t> bytes(file.begin(), file.end());
   bytes.shrink_to_fit();
-  GALATEA_ASSIGN(ImageHeader header, read_header(bytes));
+  GALATEA_ASSIGN(ImageHeader header, read_header(bytes, options.page));
   Window w = window.value_or(whole(header, options.adjust_orientation));
   auto size = static_cast<size_t>(w.height() * w.width() * decoded_channels(header, options.type) *
                                   size_of(options.dtype));
@@ -46,7 +46,7 @@ Result<std::vector<uint8_t>> raw_window(const File& file, const DecodeOptions& o
 
 Result<Picture> decode(const File& file, const DecodeOptions& options, std::optional<Window> window) {
   GALATEA_ASSIGN(std::vector<uint8_t> bytes, raw_window(file, options, window));
-  GALATEA_ASSIGN(ImageHeader header, read_header(file));
+  GALATEA_ASSIGN(ImageHeader header, read_header(file, options.page));
   Window w = window.value_or(whole(header, options.adjust_orientation));
   Picture out(static_cast<int>(w.height()), static_cast<int>(w.width()),
               decoded_channels(header, options.type), 8 * size_of(options.dtype));

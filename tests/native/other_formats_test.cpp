@@ -212,7 +212,7 @@ TEST(Formats, ContentDecides) {
   EXPECT_EQ(detect_format(encode_png(picture)), ImageFormat::kPng);
   EXPECT_EQ(detect_format(encode_webp(picture, -1)), ImageFormat::kWebp);
   EXPECT_EQ(detect_format(encode_bmp(picture, {})), ImageFormat::kBmp);
-  EXPECT_EQ(detect_format(File{'G', 'I', 'F', '8', '9', 'a'}), ImageFormat::kUnknown);
+  EXPECT_EQ(detect_format(File{'G', 'I', 'F', '8', '9', 'a'}), ImageFormat::kGif);
   EXPECT_EQ(detect_format(File{}), ImageFormat::kUnknown);
 }
 
