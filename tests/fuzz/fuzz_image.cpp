@@ -71,16 +71,17 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   Choice choice{{.type = static_cast<ImageType>(data[0] % 5),
                  .dtype = kDTypes[data[1] % 8],
                  .adjust_orientation = data[2] % 2 == 0,
-                 .fast_idct = data[3] % 8 == 7},
+                 .fast_idct = data[3] % 8 == 7,
+                 .page = data[3] / 8 % 4},
                 data + 4};
   Bytes bytes(data + 8, size - 8);
-  auto header = read_header(bytes);
+  auto header = read_header(bytes, choice.options.page);
   if (!header) {
     require(!header.error().message().empty());
     return 0;
   }
   require(header->height > 0 && header->width > 0 && header->orientation >= 1 && header->orientation <= 8);
-  if (header->height * header->width > kPixels) return 0;
+  if (header->height * header->width > kPixels / header->channels) return 0;
   bool swap = choice.options.adjust_orientation && swaps_axes(header->orientation);
   Window all{0, 0, swap ? header->width : header->height, swap ? header->height : header->width};
   auto pixel =

@@ -4,6 +4,9 @@
 #include <fstream>
 
 #include "tests/native/encoders.h"
+#include "tests/native/jpeg2000_encoder.h"
+#include "tests/native/pictures.h"
+#include "tests/native/tiff_encoder.h"
 
 namespace {
 
@@ -54,6 +57,33 @@ int main(int count, char** arguments) {
       write(folder, "bmp_24", encode_bmp(rgb, {}), 0, 0) &&
       write(folder, "bmp_masks", encode_bmp(rgb, {.bits = 32, .masks = true}), 2, 0) &&
       write(folder, "bmp_palette", encode_bmp(indices, {.bits = 4, .colors = colors}), 4, 1) &&
+      write(folder, "tiff_strips_lzw",
+            encode_tiff(rgb, {.strip_rows = 4, .compression = 5, .predictor = true}), 0, 0) &&
+      write(folder, "tiff_tiles", encode_tiff(rgba, {.tile_height = 16, .tile_width = 16, .orientation = 6}),
+            4, 2) &&
+      write(folder, "tiff_planes_deflate",
+            encode_tiff(rgb, {.strip_rows = 4, .planar = true, .compression = 8}), 0, 3) &&
+      write(folder, "tiff_jpeg", encode_tiff(rgb, {.strip_rows = 16, .compression = 7, .photometric = 6}), 0,
+            0) &&
+      write(folder, "tiff_palette", encode_tiff(indices, {.bits = 4, .photometric = 3, .colors = colors}), 4,
+            2) &&
+      write(folder, "tiff_inks", encode_tiff(rgba, {.photometric = 5}), 2, 0) &&
+      write(folder, "tiff_float",
+            encode_tiff(make_picture(19, 22, 1, 4, 16), {.bits = 32, .is_float = true, .big_file = true}), 4,
+            3) &&
+      write(folder, "tiff_lab", encode_tiff(rgb, {.photometric = 8}), 3, 0) &&
+      write(folder, "tiff_pages", encode_tiff({rgb, grey}, {.compression = 32773}), 0, 0) &&
+      write(folder, "jpeg2000", encode_jpeg2000(rgb), 0, 0) &&
+      write(folder, "jpeg2000_tiles", encode_jpeg2000(rgb, {.has_boxes = false, .tile = 8, .rate = 4}), 1,
+            0) &&
+      write(folder, "jpeg2000_ycc", encode_jpeg2000(rgb, {.ycc = true, .half_chroma = true}), 2, 3) &&
+      write(folder, "pnm_bits", encode_pnm(grey, 4), 2, 0) &&
+      write(folder, "pnm_text", encode_pnm(rgb, 3), 0, 2) &&
+      write(folder, "pnm_wide", encode_pnm(make_picture(9, 12, 3, 4, 16), 6, 65535), 4, 2) &&
+      write(folder, "gif_interlaced", read_picture("interlaced.gif"), 0, 0) &&
+      write(folder, "gif_transparent", read_picture("transparent.gif"), 4, 0) &&
+      write(folder, "avif", read_picture("rgb.avif"), 0, 0) &&
+      write(folder, "heic", read_picture("rgb.heic"), 4, 2) &&
       write(folder, "bmp_os2", encode_bmp(indices, {.bits = 8, .colors = colors, .os2 = true}), 4, 7);
   if (!ok) std::fprintf(stderr, "cannot write into %s\n", folder.c_str());
   return ok ? 0 : 1;
