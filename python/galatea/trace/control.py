@@ -117,6 +117,7 @@ class If:
         self.recorder.open_branches.append(self)
         self.arms: list = []
         self.values: list[dict[str, Any]] = []
+        self.contents: list[tuple[dict[int, Any], Any]] = []
 
     def _open(self, what: str) -> bool:
         what = f"the {what} of the `if` at {self.place}"
@@ -133,8 +134,11 @@ class If:
             )
         self.recorder.close(self.arms[-1])
         values = {name: scope.get(name, UNASSIGNED) for name in self.names}
-        self.values.append({**values, **self.attributes.values()})
-        self.containers.check(f"an arm of the `if` on data at {self.place}")
+        values.update(self.attributes.values())
+        changed = self.containers.undo()
+        self.contents.append((changed, places.caller()))
+        # A variable that holds a changed container holds it as this arm left it.
+        self.values.append({name: changed.get(id(one), one) for name, one in values.items()})
 
     def begin_then(self) -> bool:
         return self._open("first arm") if self.is_data else self.truth
@@ -156,6 +160,7 @@ class If:
         self.recorder.open_branches.pop()
         merging = Merging(self.recorder, self.arms, self.place, "`if`")
         then, otherwise = self.values
+        self.containers.merge(merging, self.contents)
         merged = tuple(merging.value(name, [then[name], otherwise[name]]) for name in self.names)
         self.attributes.set(
             {
@@ -282,7 +287,9 @@ def compared(first: Any, *rest: tuple[str, Callable[[], Any]]) -> Any:
 def named(names: Any, value: Any) -> Any:
     """Remembers the variables that a value is assigned to; gives the value."""
     if isinstance(names, str):
-        if isinstance(value, Node) and not value.hint:
+        # Another name for what stands before an arm is no name for it there.
+        is_new = isinstance(value, Node) and value.block is value.recorder.block
+        if isinstance(value, Node) and not value.hint and is_new:
             value.hint = names
         elif isinstance(value, (list, tuple)) and type(value) in (list, tuple):
             for i, element in enumerate(value):

@@ -7,6 +7,8 @@ assigns in each arm.
 
 from __future__ import annotations
 
+import re
+import types
 from typing import Any, Iterable
 
 from galatea.trace import place as places
@@ -160,38 +162,108 @@ def _name_for(name: str, values: list[Any]) -> str:
 
 
 class Containers:
-    """Lists, dicts and sets from outside of an arm, which it may not change."""
+    """Lists, dicts and sets from outside of an arm: what an arm changes in them is undone behind it,
+    and merges, or is an error.
+
+    Those inside of them count, and attributes of objects, where they hold data nodes: a list of
+    what was called is the user's affair.
+    """
 
     def __init__(self, named: Iterable[tuple[str, Any]]):
-        self.kept = [
-            (name, value, _content(value))
-            for name, value in named
-            if isinstance(value, (list, dict, set))
-        ]
+        # (name, container, what it held, whether any change of it counts)
+        self._kept: list[tuple[str, Any, Any, bool]] = []
+        self._seen: set[int] = set()
+        for name, value in named:
+            self._keep(name, value, True)
+            for attribute, inner in _attributes(value):
+                self._keep(f"{name}.{attribute}", inner, False)
+
+    def _keep(self, name: str, value: Any, counts: bool) -> None:
+        if not isinstance(value, (list, dict, set)) or id(value) in self._seen:
+            return
+        self._seen.add(id(value))
+        self._kept.append((name, value, _copy(value), counts))
+        inside = value.items() if isinstance(value, dict) else enumerate(value)
+        for key, inner in inside:
+            self._keep(f"{name}[{key!r}]", inner, False)
+
+    def undo(self) -> dict[int, Any]:
+        """What changed containers hold, by their ids; they hold again what they held before."""
+        changed = {}
+        for _, value, before, counts in self._kept:
+            now = _copy(value)
+            if _differs(now, before) and (counts or _holds_any(now) or _holds_any(before)):
+                changed[id(value)] = now
+                _fill(value, before)
+        return changed
 
     def check(self, arm: str) -> None:
-        for name, value, content in self.kept:
-            if _differs(_content(value), content):
+        """Raises where an arm changed one of them."""
+        self._fail(self.undo(), arm, places.caller())
+
+    def _fail(self, changed, arm: str, place) -> None:
+        for name, value, _, _ in self._kept:
+            if id(value) in changed:
                 raise TraceError(
                     f"`{name}` was changed in {arm}: the change would hold for some samples only",
-                    places.caller(),
+                    place,
                     f"make a new one, which merges: `{name} = {name} + [x]`, `{{**{name}, …}}`",
                 )
 
+    def merge(self, merging: Merging, arms: list[tuple[dict[int, Any], Any]]) -> None:
+        """Has them hold what both arms left: [(what undo() gave, the place of the arm's end)]."""
+        for name, value, before, _ in self._kept:
+            if not any(id(value) in changed for changed, _ in arms):
+                continue
+            held = [changed.get(id(value), before) for changed, _ in arms]
+            if isinstance(value, set) or not _have_one_structure(held):
+                changed, place = next(arm for arm in arms if id(value) in arm[0])
+                self._fail(
+                    {id(value)}, f"an arm of the {merging.branch} on data at {merging.place}", place
+                )
+            _fill(value, merging.value(re.sub(r"\W+", "_", name), held))
 
-def _content(value: Any) -> list:
+
+def _attributes(value: Any) -> Iterable[tuple[str, Any]]:
+    """The attributes of an object of the user's."""
+    if isinstance(value, (Node, type, types.ModuleType, types.FunctionType)):
+        return ()
+    if type(value) is Unmergeable or not hasattr(value, "__dict__"):
+        return ()
+    is_ours = any(each.__module__.split(".")[0] == "galatea" for each in type(value).__mro__)
+    return [(k, v) for k, v in vars(value).items() if not (is_ours and k.startswith("_"))]
+
+
+def _copy(value: Any) -> Any:
     if isinstance(value, dict):
-        return list(value.items())
-    return list(value)
+        return dict(value)
+    return set(value) if isinstance(value, set) else list(value)
 
 
-def _differs(a: list, b: list) -> bool:
+def _fill(value: Any, content: Any) -> None:
+    """Has a container hold something else."""
+    value.clear()
+    if isinstance(value, list):
+        value.extend(content)
+    else:
+        value.update(content)
+
+
+def _holds_any(content: Any) -> bool:
+    return not isinstance(content, set) and holds_node(content)
+
+
+def _have_one_structure(held: list) -> bool:
+    if isinstance(held[0], dict):
+        return all(one.keys() == held[0].keys() for one in held)
+    return len({len(one) for one in held}) == 1
+
+
+def _differs(a: Any, b: Any) -> bool:
     if len(a) != len(b):
         return True
-
-    def same(x, y):
-        if isinstance(x, tuple) and isinstance(y, tuple) and len(x) == len(y) == 2:
-            return all(p is q for p, q in zip(x, y))
-        return x is y
-
-    return not all(same(x, y) for x, y in zip(a, b))
+    if isinstance(a, set):
+        return {id(one) for one in a} != {id(one) for one in b}
+    if isinstance(a, dict):
+        return any(x is not y or a[x] is not b[y] for x, y in zip(a, b))
+    return any(x is not y for x, y in zip(a, b))

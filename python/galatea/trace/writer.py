@@ -377,8 +377,13 @@ class Writer:
         pending.clear()
         outer = dict(self.holders)
         chosen: list[str] = []
-        for result, _, _ in branch.merges:
-            self._give_name(result, self.reading.end[branch], "merged", set(chosen))
+        for result, *values in branch.merges:
+            taken = set(chosen)
+            if (
+                None in values
+            ):  # what an arm does not assign has no value yet: the name is a new one
+                taken.update(self.names.values())
+            self._give_name(result, self.reading.end[branch], "merged", taken)
             chosen.append(self.names[result])
         lines, arms = [line], []
         ranges = [
@@ -389,6 +394,7 @@ class Writer:
         for index, arm in ((1, branch.then), (2, branch.otherwise)):
             self.holders = dict(outer)
             self.reading.excluded.append(ranges[2 - index])
+            self.not_here.append({self.names[m[0]] for m in branch.merges if m[index] is None})
             for merge in branch.merges:
                 value = merge[index]
                 if isinstance(value, e.Use) and value.node.block is arm:
@@ -400,6 +406,7 @@ class Writer:
                 body.insert(0, "")
             touched |= {n for n, holder in self.holders.items() if outer.get(n) is not holder}
             self.reading.excluded.pop()
+            self.not_here.pop()
             arms.append((body, statements))
         self.holders = outer
         for name in touched:

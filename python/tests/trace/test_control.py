@@ -8,7 +8,7 @@ import itertools
 import numpy as np
 import pytest
 
-from galatea import Batch, _c, fn, math, types
+from galatea import Batch, GalateaError, _c, fn, math, types
 from galatea.pipeline import Pipeline, do_not_convert, pipeline_def
 from galatea.trace.errors import TraceError
 from galatea.trace.rewrite import call, changed
@@ -383,6 +383,56 @@ def test_attributes(galatea_program):
         assert tuple(float(values[i]) for values in found) == wanted
 
 
+class Holder:
+    """An object with containers; `log` is no business of the pipeline's."""
+
+    def __init__(self, x):
+        self.parts, self.log = [x, 0.5], []
+
+
+def changes(c, x):
+    """Changes lists and dicts in arms; what stays behind is the same as in Python."""
+    xs, d, holder = [x, 1.0, 2.0], {"a": x, "deep": {"b": [x, 3.0]}, "same": "text"}, Holder(x)
+    also, grown = xs, [x]
+    if c:
+        xs[0] = x * 2
+        d["a"] = xs[0] + 1
+        d["deep"]["b"][1] = x
+        holder.parts[0] = -x
+        holder.log.append("first")
+        grown.append(x + 1)
+    else:
+        xs[1] = x + 5
+        xs.reverse()
+        grown.extend([x + 2])
+        holder.log.append("second")
+    if x > 3:
+        if c:
+            xs[2] = 7.0
+        d = {**d, "a": 0.0}
+    if c:
+        xs = [x]
+    else:
+        xs[0] = 9.0
+        xs = xs[:1]
+    return (*also, *xs, d["a"], *d["deep"]["b"], *holder.parts, *grown, len(d["same"]))
+
+
+def test_containers(galatea_program):
+    pipe = Pipeline.trace(lambda: changes(flag(), number()), batch_size=4)
+    galatea_program.accepts(pipe)
+    # What Python does for each of the ways is what each sample gets.
+    session = _c.Session(pipe.program(), synchronous=True)
+    ways = [(c, x) for c in (False, True) for x in (2.0, 4.0)]
+    session.feed("x", [np.array(x, np.float32) for _, x in ways], None)
+    session.feed("c", [np.array(c) for c, _ in ways], None)
+    session.end_of_feed()
+    count = len(changes(True, 2.0))
+    found = [output.numpy() for output in Batch(session.next(-1), list(map(str, range(count))), 4)]
+    for i, way in enumerate(ways):
+        assert tuple(float(values[i]) for values in found) == changes(*way)
+
+
 def larger(a, b):
     if a > b:
         return a
@@ -472,6 +522,31 @@ def test_names_of_one_arm():
         return x
 
     assert body(f).count("if") == 1
+
+
+def test_a_name_of_one_arm_is_no_other_nodes():
+    """`out = x` gives no value where the `if` does not hold, though `x` has no other name."""
+
+    def named_before(c, x):
+        if c:
+            out = x
+        return out
+
+    def named_in_the_other_arm(c, x):
+        def step(x):
+            out = x * 2
+            return out - out * out
+
+        if c:
+            out = x
+        else:
+            x = step(x)
+        return x, out
+
+    for function in (named_before, named_in_the_other_arm):
+        pipe = Pipeline.trace(lambda: function(flag(), number()), batch_size=2)
+        with pytest.raises(GalateaError, match="`out.*not assigned on every path"):
+            pipe.program()
 
 
 def test_classes_closures_generators(galatea_program):
@@ -584,7 +659,25 @@ def test_changed_list():
             xs.append(x)
         return x, *xs
 
-    fails(f, "`xs` was changed in an arm", "xs + [x]")
+    fails(f, "`xs` was changed in an arm", "xs + [x]", "xs.append(x)")
+
+
+def test_changed_parts():
+    def f():
+        x, parts = number(), {"a": {"b": [1]}, "seen": {2}}
+        if x > 1:
+            parts["a"]["b"].append(x)
+        return x, *parts["a"]["b"]
+
+    fails(f, "`parts['a']['b']` was changed in an arm")
+
+    def g():
+        x, seen = number(), {2}
+        if x > 1:
+            seen.add(3)
+        return x
+
+    fails(g, "`seen` was changed in an arm")
 
 
 def test_attribute_of_one_arm():
