@@ -55,7 +55,7 @@ TYPES = {
     "int list": ("int | Sequence[int]", "Sequence[int | Node] | Node"),
     "float list": ("float | Sequence[float] | _Array", "Sequence[float | Node] | Node"),
     "str list": ("str | Sequence[str]", ""),
-    "dtype list": ("DType | Sequence[DType]", ""),
+    "dtype list": ("DALIDataType | Sequence[DALIDataType]", ""),
     "dict": ("dict[str, Any]", ""),
     "any": ("Any", ""),
 }
@@ -76,7 +76,7 @@ class Native:
 
     def parameter(self, name: str, argument: dict) -> str:
         plain, node = TYPES.get(argument["type"], ("Any", ""))
-        if argument["type"] in texts.ENUMERATIONS and not self.enumerations:
+        if "DALI" in plain and not self.enumerations:
             plain = "Any"
         kind = f"{plain} | {node}" if node and argument["per_sample"] else plain
         if argument.get("required"):

@@ -1,6 +1,7 @@
 """Stubs of the operators: a type checker takes a usual pipeline and finds a wrong argument."""
 
 import ast
+import builtins
 import functools
 import importlib.util
 import inspect
@@ -182,6 +183,22 @@ def test_every_name_of_dalis_has_a_stub(stubs, module):
         *folders, last = path.split(".")
         file = stubs.joinpath("galatea", "dali", module, *folders, "__init__.pyi")
         assert isinstance(definitions(file)[last], kind), path
+
+
+def test_every_name_in_an_annotation_is_there(stubs):
+    """What a type checker would find first, where there is none."""
+    for path in stubs.rglob("*.pyi"):
+        tree = ast.parse(path.read_text())
+        known = set(dir(builtins))
+        for node in tree.body:
+            if isinstance(node, (ast.Import, ast.ImportFrom)):
+                known |= {alias.asname or alias.name for alias in node.names}
+            elif isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+                known.add(node.name)
+            elif isinstance(node, ast.Assign):
+                known |= {target.id for target in node.targets}
+        used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+        assert used <= known, f"{path}: {used - known}"
 
 
 def test_defaults_are_written_out(stubs):
