@@ -4,6 +4,9 @@
 
 ROOT is the module under test: `nvidia.dali` writes down what DALI gives, `galatea.dali` shows ours.
 A case that crashes or does not end in time is such a result too, not the end of the run.
+
+The processes are forked, from one that has no threads: behind jax or tensorflow, which other tests
+load, a fork does not come back. So tests ask a `Server`.
 """
 
 from __future__ import annotations
@@ -13,6 +16,7 @@ import json
 import multiprocessing
 import os
 import signal
+import subprocess
 import sys
 import warnings
 from pathlib import Path
@@ -99,13 +103,60 @@ def run(name: str, modules, seconds: float = SECONDS) -> dict:
             process.end()
 
 
+class Server:
+    """A process without frameworks that runs the cases of this one."""
+
+    def __init__(self, root: str):
+        self._process = subprocess.Popen(
+            [sys.executable, __file__, root, "--serve"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+
+    def run(self, name: str, alone: bool = True) -> dict:
+        """The result of one case: from a process of its own, or from that of all not alone."""
+        print(json.dumps([name, alone]), file=self._process.stdin, flush=True)
+        answer = self._process.stdout.readline()
+        if not answer:
+            raise RuntimeError(f"{__file__} --serve ended with status {self._process.wait()}")
+        return json.loads(answer)
+
+    def close(self) -> None:
+        self._process.stdin.close()
+        self._process.wait()
+        self._process.stdout.close()
+
+
+def _serve(modules) -> None:
+    """Answers a `Server`, until it closes."""
+    answers = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)  # what cases print is no answer
+    shared = None
+    for line in sys.stdin:
+        name, alone = json.loads(line)
+        if alone:
+            result = run(name, modules)
+        else:
+            if shared is None or shared.has_ended:
+                shared = Process(modules)
+            result = shared.run(name)
+        print(json.dumps(result), file=answers, flush=True)
+    if shared is not None and not shared.has_ended:
+        shared.end()
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("root")
     parser.add_argument("pattern", nargs="?", default="")
     parser.add_argument("--write")
+    parser.add_argument("--serve", action="store_true", help="for tests: cases come on stdin")
     arguments = parser.parse_args()
     modules = cases.Modules(arguments.root)
+    if arguments.serve:
+        _serve(modules)
+        return
     results = {}
     for name in cases.load():
         if arguments.pattern not in name:

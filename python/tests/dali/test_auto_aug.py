@@ -4,10 +4,8 @@ import collections
 import json
 from pathlib import Path
 
-import cases
 import numpy as np
 import pytest
-import run_cases
 
 from galatea.dali import fn, pipeline_def, types
 from galatea.dali.auto_aug import augmentations as a
@@ -20,10 +18,10 @@ SAMPLES = 1200
 
 
 @pytest.mark.parametrize("name", ["shear_x", "shear_y"])
-def test_warps_are_within_one_level_of_dali(name):
+def test_warps_are_within_one_level_of_dali(name, server):
     recorded = json.loads((Path(__file__).parent / "recorded.json").read_text())["cases"]
     case = f"auto_aug.picture[{name}]"
-    ours = run_cases.run(case, cases.Modules("galatea.dali"))["value"]
+    ours = server.run(case)["value"]
     pairs = [
         (np.array(mine["values"]), np.array(other["values"]))
         for one, two in zip(ours, recorded[case]["value"])

@@ -11,7 +11,6 @@ from pathlib import Path
 import cases
 import compare
 import pytest
-import run_cases
 
 HERE = Path(__file__).parent
 ALL = cases.load()
@@ -29,29 +28,8 @@ def recorded():
 # a third of one for each. The others start workers, feed from threads, or end in the middle.
 TOGETHER = {"names", "arithmetic", "operators", "functions", "tensors", "auto_aug", "fed_arguments"}
 TOGETHER |= {"pipelines", "graphs", "classes", "feeds"}
-
-
-@pytest.fixture(scope="session")
-def modules():
-    return cases.Modules("galatea.dali")
-
-
-@pytest.fixture(scope="session")
-def run(modules):
-    """Runs the case of a name: in the process of all that go together, or in one of its own."""
-    shared = None
-
-    def run_case(name):
-        nonlocal shared
-        if name.split(".")[0] not in TOGETHER:
-            return run_cases.run(name, modules)
-        if shared is None or shared.has_ended:
-            shared = run_cases.Process(modules)
-        return shared.run(name)
-
-    yield run_case
-    if shared is not None and not shared.has_ended:
-        shared.end()
+TOGETHER |= {"programs", "source_programs", "checkpoint_programs", "conditional_programs"}
+TOGETHER |= {"function_programs"}
 
 
 def reason_of(name):
@@ -75,11 +53,11 @@ def test_every_known_difference_is_a_case():
 
 
 @pytest.mark.parametrize("name", sorted(ALL))
-def test_case(name, recorded, run):
+def test_case(name, recorded, server):
     theirs = recorded[name]
     if "skipped" in theirs:
         pytest.skip(f"not recorded: {theirs['skipped']}")
-    ours = run(name)
+    ours = server.run(name, alone=name.split(".")[0] not in TOGETHER)
     if "skipped" in ours:
         pytest.skip(ours["skipped"])
     assert ours.get("error") not in ("Crash", "Timeout"), ours
