@@ -155,12 +155,8 @@ class DebugPipeline(Pipeline):
         for name in names:
             if name in self._named:
                 raise RuntimeError(f"two operators of the pipeline are named {name!r}")
-        feed = Feed(names, {**options, "parallel": False})
-        for i, name in enumerate(names):
-            feed.dtypes[name] = each(options.get("dtype"), i)
-            feed.ndims[name] = each(options.get("ndim"), i)
-            feed.layouts[name] = each(options.get("layout"), i) or None
-            self._named[name] = feed
+        feed = Feed(names, {**options, "parallel": False}).declare()
+        self._named.update(dict.fromkeys(names, feed))
         if options.get("source") is not None:
             feed.driver = self._driver(feed)
         self._feeds.append(feed)

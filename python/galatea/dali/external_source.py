@@ -101,6 +101,14 @@ class Feed:
         self.ndims: dict[str, int | None] = {}
         self.repeat_last = bool(options.get("repeat_last"))
 
+    def declare(self) -> "Feed":
+        """What the call said of each of its inputs."""
+        for i, name in enumerate(self.names):
+            self.dtypes[name] = each(self.options.get("dtype"), i)
+            self.ndims[name] = each(self.options.get("ndim"), i)
+            self.layouts[name] = each(self.options.get("layout"), i) or None
+        return self
+
 
 def each(value: Any, i: int) -> Any:
     if isinstance(value, (list, tuple)):
@@ -157,9 +165,14 @@ def _check(o: dict[str, Any]) -> None:
     dtypes = o.get("dtype")
     for dtype in dtypes if isinstance(dtypes, (list, tuple)) else [dtypes]:
         if dtype is not None and type(dtype) is not types.DALIDataType:
-            raise TypeError(
-                f"an element type is one of `types`, such as types.FLOAT, not {dtype!r}"
-            )
+            refused = ValueError if isinstance(dtype, str) else TypeError
+            raise refused(f"an element type is one of `types`, such as types.FLOAT, not {dtype!r}")
+    ndims = o.get("ndim")
+    for ndim in ndims if isinstance(ndims, (list, tuple)) else [ndims]:
+        if ndim is not None and not isinstance(ndim, (int, np.integer)):
+            raise ValueError(f"`ndim` is a number of dimensions, not {ndim!r}")
+        if ndim is not None and ndim < 0:
+            raise RuntimeError(f"`ndim` is a number of dimensions; it is {ndim}")
     layout, count = o.get("layout"), o.get("num_outputs")
     if isinstance(layout, (list, tuple)) and count is None:
         raise TypeError("`layout` is a text where there is one output")
@@ -206,12 +219,7 @@ def _declared(options: dict[str, Any], recorder, inputs: dict, at) -> tuple[Feed
         inputs[node] = name
         names.append(name)
         nodes.append(node)
-    feed = Feed(names, options)
-    for i, name in enumerate(names):
-        feed.dtypes[name] = each(options.get("dtype"), i)
-        feed.ndims[name] = each(options.get("ndim"), i)
-        feed.layouts[name] = each(options.get("layout"), i) or None
-    return feed, nodes
+    return Feed(names, options).declare(), nodes
 
 
 def external_source(source=None, num_outputs=None, **options: Any) -> Any:

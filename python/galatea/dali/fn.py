@@ -6,6 +6,7 @@ those that it has not can be named, and raise NotImplementedError where they are
 
 from __future__ import annotations
 
+import functools as _functools
 import sys
 import warnings
 import types as _python_types
@@ -22,6 +23,7 @@ from .graph import Again as _Again
 from .graph import recording as _recording
 from .names import document as _document
 from .names import missing as _missing
+from .names import stand_in as _stand_in
 
 # What DALI has on every operator, and what has no meaning in a compiled pipeline.
 _COMMON = {"device", "name", "preserve", "bytes_per_sample_hint", "seed"}
@@ -49,11 +51,17 @@ def _check_argument(operator: dict, name: str, value: Any) -> None:
     takes = f"it takes {_operators._KINDS.get(kind, kind)}"
     if isinstance(value, str) and kind in _NO_TEXT:
         raise ValueError(f"{shown} is {value!r}; {takes}")
+    if isinstance(value, dict) and kind in _NO_TEXT:
+        raise TypeError(f"{shown} is a dict; {takes}")
     if isinstance(value, (list, tuple)):
         if kind in ("bool", "int", "float", *_ENUMERATIONS) and not _holds_node(value):
             raise TypeError(f"{shown} is a {type(value).__name__}; {takes}")
         if kind in ("int list", "float list") and any(isinstance(one, str) for one in value):
             raise ValueError(f"{shown} holds a text; {takes}")
+        if kind in ("int list", "float list") and any(
+            isinstance(one, (list, tuple)) for one in value
+        ):
+            raise TypeError(f"{shown} is a list of lists; {takes}")
     if kind in _ENUMERATIONS and isinstance(value, type):
         raise TypeError(f"{shown} is the class {value.__name__}; {takes}")
 
@@ -74,6 +82,13 @@ def _holds_node(value: Any) -> bool:
     return isinstance(value, _Node)
 
 
+def _holds_numbers(value: Any) -> bool:
+    if isinstance(value, (list, tuple)):
+        return all(_holds_numbers(one) for one in value)
+    kinds = (bool, int, float, _np.ndarray, _np.generic, _types.ScalarConstant)
+    return isinstance(value, kinds) or _enumerations.kind_of(value) is not None
+
+
 def _input_of(value: Any, path: str, place: int) -> Any:
     if isinstance(value, _Node):
         return value
@@ -83,6 +98,11 @@ def _input_of(value: Any, path: str, place: int) -> Any:
         raise TypeError(
             f"input {place} of fn.{path} is a {type(value).__name__} that holds data nodes and other "
             "things; an input is one data node, or a list of them"
+        )
+    if isinstance(value, (list, tuple)) and not _holds_numbers(value):
+        raise TypeError(
+            f"input {place} of fn.{path} is a {type(value).__name__} of {value[0]!r} and the like; a "
+            "list that becomes a constant holds numbers"
         )
     if _types.is_torch(value):
         value = _types.Constant(value, device="cpu")
@@ -113,6 +133,8 @@ def call(path: str, inputs: tuple, keywords: dict[str, Any], shown: str = "") ->
     if operator is None:
         _missing(shown)
     assert operator is not None
+    if not isinstance(keywords.get("device", ""), (str, type(None))):
+        raise RuntimeError(f"the device of {shown} is a text, not {keywords['device']!r}")
     if keywords.get("device") not in _DEVICES:
         raise ValueError(f"there is no device {keywords['device']!r}; there are 'cpu' and 'gpu'")
     keywords = _of_today(path, shown, keywords)
@@ -126,9 +148,7 @@ def call(path: str, inputs: tuple, keywords: dict[str, Any], shown: str = "") ->
         raise ValueError(f"the lists of inputs of {shown} have different lengths")
     least, most = operator["inputs"]
     if operator.get("parameters") is None and not least <= len(inputs) <= most:
-        raise ValueError(
-            f"nvidia.dali.{shown} takes {least} to {most} inputs, not {len(inputs)}"
-        )
+        raise ValueError(f"nvidia.dali.{shown} takes {least} to {most} inputs, not {len(inputs)}")
     pipe = Pipeline.current()
     if pipe is not None and pipe._is_debug:
         inputs, keywords = pipe._nodes_of(inputs, keywords)
@@ -221,6 +241,12 @@ def _function(path: str) -> Callable:
     return function
 
 
+@_functools.cache
+def _schemas() -> dict[str, str]:
+    """DALI's names of schemas, by its names of functions: "readers__File" of "readers.file"."""
+    return {name: path.replace(".", "__") for path, name in _document()["classes"].items()}
+
+
 def _add(path: str, function: Any) -> None:
     module: Any = sys.modules[__name__]
     full = __name__
@@ -245,10 +271,17 @@ def _setup() -> None:
         "dl_tensor_python_function": functions.dl_tensor_python_function,
     }
     for path in sorted({*_document()["functions"], *_operators.names()}):
-        _add(path, written.get(path) or _function(path))
+        function = written.get(path) or _function(path)
+        if path in _schemas():
+            function._schema_name = _schemas()[path]
+        _add(path, function)
 
 
 def __getattr__(name: str) -> Any:
+    if name == "_conditional":  # how DALI writes an `if`; programs of its own tests call it
+        return _stand_in(
+            "fn._conditional", "write `if` in a pipeline with enable_conditionals=True"
+        )
     raise AttributeError(f"module 'nvidia.dali.fn' has no attribute '{name}'")
 
 

@@ -120,6 +120,12 @@ def _setup() -> None:
         setattr(module, path.rsplit(".", 1)[-1], _class(path, function))
 
 
+def _op_name(schema_name: str) -> str:
+    """The name of the function of a schema: "readers.file" of "readers__File"."""
+    path = schema_name.replace("__", ".")
+    return _document()["classes"].get(path, path)
+
+
 def __getattr__(name: str) -> Any:
     raise AttributeError(f"module 'nvidia.dali.ops' has no attribute '{name}'")
 

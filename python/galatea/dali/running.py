@@ -238,9 +238,7 @@ class Running(State):
             layout = wanted
         samples, layout = batch_of(data, self._max_batch_size or 1, layout)
         if wanted and layout and layout != wanted:
-            raise RuntimeError(
-                f"the input {name!r} has the layout {wanted!r}, the data {layout!r}"
-            )
+            raise RuntimeError(f"the input {name!r} has the layout {wanted!r}, the data {layout!r}")
         if wanted and not layout:
             layout = wanted
             check_layout(wanted, samples[0].ndim)
@@ -263,11 +261,7 @@ class Running(State):
     def _hand_over(self) -> None:
         """Gives the session one batch of each input."""
         feeds = {name: feed for feed in self._feeds for name in feed.names}
-        repeating = {
-            name
-            for name in self._inputs
-            if (feeds[name].repeat_last if name in feeds else self._repeats(name))
-        }
+        repeating = {name for name in self._inputs if name in feeds and feeds[name].repeat_last}
         for name in sorted(self._inputs):
             queue = self._fed[name]
             if not queue and name in self._last_fed:
@@ -295,9 +289,6 @@ class Running(State):
             finally:
                 flush_log(default_engine())
         self._has_fed = True
-
-    def _repeats(self, name: str) -> bool:
-        return name in getattr(self, "_repeating", ())
 
     # Running.
 

@@ -13,11 +13,14 @@ from galatea import pipeline as _galatea
 from galatea.trace import operators
 
 from . import types
+from .external_source import Feed
 from .names import missing
 from .state import State
 
-_FORM = "galatea.dali pipeline 1"
+_FORM = "galatea.dali pipeline 2"
 _CHECKPOINT = "galatea.dali checkpoint 1"
+# What a call of external_source says of its inputs; its source is code, and stays behind.
+_OF_FEEDS = ("dtype", "ndim", "layout", "repeat_last", "num_outputs")
 
 
 class Saving(State):
@@ -43,13 +46,16 @@ class Saving(State):
             stream = io.BytesIO()
             np.save(stream, array)
             constants[name] = base64.b64encode(stream.getvalue()).decode()
-        repeating = [n for feed in self._feeds if feed.repeat_last for n in feed.names]
+        feeds = [
+            [feed.names, {name: _plain(feed.options.get(name)) for name in _OF_FEEDS}]
+            for feed in self._feeds
+        ]
         document = {
             "form": _FORM,
             "name": self._made.name,
             "text": self._made.text,
             "constants": constants,
-            "repeating": repeating,
+            "feeds": feeds,
             "num_outputs": self._num_outputs,
             "outputs": [_plain(each) for each in self._outputs_given],
             "readers": {
@@ -105,7 +111,9 @@ class Saving(State):
         }
         self._made = _galatea.Pipeline(found["name"], found["text"], {}, [], constants, [])
         self._num_outputs = found["num_outputs"]
-        self._repeating = set(found["repeating"])
+        for names, options in found["feeds"]:
+            options["dtype"] = _dtypes_of(options["dtype"])
+            self._feeds.append(Feed(names, options).declare())
         if self._outputs_given == (None, None, None):
             dtypes, ndims, layouts = found["outputs"]
             self._outputs_given = (_dtypes_of(dtypes), ndims, layouts)

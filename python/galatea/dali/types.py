@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from enum import Enum
 from typing import Any
 
@@ -101,19 +102,28 @@ NCHW, NHWC, NFHWC, NFCHW, SAME = "CHW", "HWC", "FHWC", "FCHW", ""
 CPU_ONLY_DEVICE_ID = -99999
 
 _NUMPY = {
-    "UINT8": np.uint8,
-    "UINT16": np.uint16,
-    "UINT32": np.uint32,
-    "UINT64": np.uint64,
+    "BOOL": np.bool_,
     "INT8": np.int8,
     "INT16": np.int16,
     "INT32": np.int32,
     "INT64": np.int64,
+    "UINT8": np.uint8,
+    "UINT16": np.uint16,
+    "UINT32": np.uint32,
+    "UINT64": np.uint64,
     "FLOAT16": np.float16,
     "FLOAT": np.float32,
     "FLOAT64": np.float64,
-    "BOOL": np.bool_,
 }
+
+
+def _format(self) -> str:
+    """What `tensor.dtype()` gives, as programs for DALI before 1.0 write it: "=f" of floats."""
+    warnings.warn("`.dtype()` is an old form: `.dtype` is the element type", Warning, stacklevel=2)
+    return "=" + np.dtype(to_numpy_type(self)).char.replace("l", "q").replace("L", "Q")
+
+
+DALIDataType.__call__ = _format
 _all_types = [getattr(DALIDataType, name) for name in _NUMPY]
 _DALIDataType = DALIDataType
 _TO_NUMPY = {getattr(DALIDataType, name): kind for name, kind in _NUMPY.items()}

@@ -29,7 +29,7 @@ def recorded():
 TOGETHER = {"names", "arithmetic", "operators", "functions", "tensors", "auto_aug", "fed_arguments"}
 TOGETHER |= {"pipelines", "graphs", "classes", "feeds"}
 TOGETHER |= {"programs", "source_programs", "checkpoint_programs", "conditional_programs"}
-TOGETHER |= {"function_programs"}
+TOGETHER |= {"function_programs", "iterator_programs", "tensor_programs"}
 
 
 def reason_of(name):

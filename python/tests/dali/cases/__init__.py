@@ -37,6 +37,14 @@ MODULES = (
     "python_functions",
     "compiled_functions",
     "auto_aug",
+    "programs",
+    "function_programs",
+    "source_programs",
+    "checkpoint_programs",
+    "conditional_programs",
+    "iterator_programs",
+    "parallel_programs",
+    "tensor_programs",
 )
 
 
@@ -123,8 +131,10 @@ class Modules:
         root = self.path(f"files{count}")
         for i in range(count):
             folder = root / ("a" if i < (count + 1) // 2 else "b")
-            folder.mkdir(parents=True, exist_ok=True)
-            (folder / f"{i:03}.jpg").write_bytes(bytes([i]) * 3)
+            path = folder / f"{i:03}.jpg"
+            if not path.exists():  # a reader may have it in memory
+                folder.mkdir(parents=True, exist_ok=True)
+                path.write_bytes(bytes([i]) * 3)
         return str(root)
 
     def image(self, height: int, width: int, channels: int = 3, start: int = 0) -> Any:
