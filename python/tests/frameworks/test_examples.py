@@ -1,6 +1,7 @@
-"""examples/python/train_*.py: each trains for an epoch, and its losses are numbers."""
+"""examples/python/train_*.py and the beginning of docs/python.md: they train, losses are numbers."""
 
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -8,7 +9,8 @@ import pytest
 
 from loader_support import TIMEOUT
 
-EXAMPLES = pathlib.Path(__file__).parents[3] / "examples" / "python"
+ROOT = pathlib.Path(__file__).parents[3]
+EXAMPLES = ROOT / "examples" / "python"
 
 
 @pytest.mark.parametrize("framework", ["numpy", "torch", "jax", "tensorflow", "paddle"])
@@ -30,3 +32,24 @@ def test_example(request, data, framework):
 def test_every_example_is_run():
     names = {path.stem for path in EXAMPLES.glob("train_*.py")}
     assert names == {f"train_{name}" for name in "numpy torch jax tensorflow paddle".split()}
+
+
+def test_five_minutes_to_a_training_loop(torch, data, tmp_path):
+    """What docs/python.md says to save, saved and run, over 72 pictures in two folders."""
+    page = (ROOT / "docs" / "python.md").read_text()
+    pipeline, program = re.findall(r"```python(?: galatea)?\n(.*?)```", page, re.DOTALL)[:2]
+    (tmp_path / "train.dali-dsl").write_text(pipeline)
+    (tmp_path / "train.py").write_text(program)
+    for picture in pathlib.Path(data).glob("*/*.*"):
+        folder = tmp_path / "photos" / picture.parent.name
+        folder.mkdir(parents=True, exist_ok=True)
+        for i in range(4):
+            (folder / f"{i}_{picture.name}").symlink_to(picture.resolve())
+    done = subprocess.run(
+        [sys.executable, "train.py"],
+        cwd=tmp_path, capture_output=True, text=True, timeout=TIMEOUT,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    lines = [line.split() for line in done.stdout.splitlines()]
+    assert [line[0] for line in lines] == ["0", "1", "2"]
+    assert all(0 < float(line[1]) < 20 for line in lines), done.stdout
