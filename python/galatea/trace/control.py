@@ -160,14 +160,14 @@ class If:
         self.recorder.open_branches.pop()
         merging = Merging(self.recorder, self.arms, self.place, "`if`")
         then, otherwise = self.values
-        self.containers.merge(merging, self.contents)
         merged = tuple(merging.value(name, [then[name], otherwise[name]]) for name in self.names)
-        self.attributes.set(
-            {
-                name: merging.value(name, [then[name], otherwise[name]])
-                for name in self.attributes.before
-            }
-        )
+        attributes = {
+            name: merging.value(name, [then[name], otherwise[name]])
+            for name in self.attributes.before
+        }
+        # Behind the variables: those that hold one of the containers hold it as it was before.
+        self.containers.merge(merging, self.contents)
+        self.attributes.set(attributes)
         self.recorder.finish(_branch(self.condition, merging))
         return merged
 

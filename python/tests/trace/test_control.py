@@ -415,7 +415,16 @@ def changes(c, x):
     else:
         xs[0] = 9.0
         xs = xs[:1]
-    return (*also, *xs, d["a"], *d["deep"]["b"], *holder.parts, *grown, len(d["same"]))
+    ys, same = [x, 1.0], [x, 1.0]
+    if x > 3:
+        d["a"] = 2.0
+    elif c:
+        ys = [x * 2, 2.0]
+    else:
+        ys[0] = x * 3
+        same[1] = x
+    several = (*d["deep"]["b"], *holder.parts, *grown, *ys, *same)
+    return (*also, *xs, d["a"], *several, len(d["same"]))
 
 
 def test_containers(galatea_program):
