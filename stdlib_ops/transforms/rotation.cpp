@@ -1,6 +1,7 @@
 // transforms.rotation: turns points in the plane, or about an axis in space.
 #include <numbers>
 
+#include "stdlib_ops/common/turn.h"
 #include "stdlib_ops/operators.h"
 #include "stdlib_ops/transforms/transform.h"
 
@@ -9,16 +10,7 @@ namespace {
 
 Types rotation_types(const TypeContext& ctx) {
   if (!ctx.given("axis")) return transform_types(ctx, 2);
-  const int64_t length = length_of(ctx, "axis");
-  if (length >= 0 && length != 3)
-    return ctx.error(fmt::format("transforms.rotation: axis has {} elements, 3 are needed", length),
-                     "an axis is a vector x, y, z; leave it out for a rotation in the plane", "axis");
-  if (!ctx.is_per_sample("axis")) {
-    const auto axis = ctx.numbers("axis");
-    if (axis[0] == 0 && axis[1] == 0 && axis[2] == 0)
-      return ctx.error("transforms.rotation: the axis has no direction", "use a vector that is not 0",
-                       "axis");
-  }
+  GALATEA_TRY(check_axis(ctx, "leave it out for a rotation in the plane"));
   return transform_types(ctx, 3);
 }
 
@@ -33,22 +25,9 @@ void define_rotation(RecipeBuilder& b) {
     t.at(0, 1) = -s;
     t.at(1, 0) = s;
   } else {
-    // Rodrigues: R = c I + s [u]x + (1 - c) u u^T for the unit vector u.
-    auto u = coordinates(b, "axis", 3);
-    const Expr length = kernel::unary(ScalarOp::kSqrt, u[0] * u[0] + u[1] * u[1] + u[2] * u[2]);
-    b.check(length > f64(0), "the axis ({}, {}, {}) has no direction", u, {}, "axis");
-    for (Expr& x : u) x = x / length;
+    const Rotation rotation = rotation_about(unit_axis(b), c, s);
     for (int r = 0; r < 3; ++r)
-      for (int k = 0; k < 3; ++k) {
-        const auto i = static_cast<size_t>(r), j = static_cast<size_t>(k);
-        const Expr along = (f64(1) - c) * u[i] * u[j];
-        if (r == k) {
-          t.at(r, k) = along + c;
-          continue;
-        }
-        const Expr across = s * u[3 - i - j];
-        t.at(r, k) = (k - r + 3) % 3 == 1 ? along - across : along + across;
-      }
+      for (int k = 0; k < 3; ++k) t.at(r, k) = rotation[static_cast<size_t>(r)][static_cast<size_t>(k)];
   }
   apply_center(b, t);
   output_transform(b, t);

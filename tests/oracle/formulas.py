@@ -303,29 +303,29 @@ def rotated_size(height, width, degrees):
     return out_h + (out_h - along_h) % 2, out_w + (out_w - along_w) % 2
 
 
-def warp(image, matrix, size=None, fill=None, linear=True):
-    """Output (x, y) shows the image at M (x + 1/2, y + 1/2, 1)."""
-    height, width, channels = image.shape
-    rows, columns = size or (height, width)
-    out = np.zeros((rows, columns, channels))
+def warp(values, matrix, size=None, fill=None, linear=True):
+    """Output (x, y, …) shows the image or volume at M (x + 1/2, y + 1/2, …, 1)."""
+    extents, channels = values.shape[:-1], values.shape[-1]
+    rank = len(extents)
+    size = size or extents
+    out = np.zeros((*size, channels))
+    rows = np.asarray(matrix, np.float64).reshape(rank, rank + 1)
 
-    def pixel(x, y):
-        if fill is not None and not (0 <= x < width and 0 <= y < height):
+    def pixel(place):
+        if fill is not None and not all(0 <= i < n for i, n in zip(place, extents)):
             return np.full(channels, float(fill))
-        return image[min(max(y, 0), height - 1), min(max(x, 0), width - 1)].astype(np.float64)
+        return values[tuple(min(max(i, 0), n - 1) for i, n in zip(place, extents))].astype(np.float64)
 
-    for j in range(rows):
-        for i in range(columns):
-            x, y = np.asarray(matrix, np.float64).reshape(2, 3) @ [i + 0.5, j + 0.5, 1]
-            if not linear:
-                out[j, i] = pixel(math.floor(x), math.floor(y))
-                continue
-            x, y = x - 0.5, y - 0.5
-            x0, y0 = math.floor(x), math.floor(y)
-            tx, ty = x - x0, y - y0
-            above = pixel(x0, y0) * (1 - tx) + pixel(x0 + 1, y0) * tx
-            below = pixel(x0, y0 + 1) * (1 - tx) + pixel(x0 + 1, y0 + 1) * tx
-            out[j, i] = above * (1 - ty) + below * ty
+    for index in np.ndindex(*size):
+        centre = [i + 0.5 for i in reversed(index)]  # x first, as the rows
+        place = (rows @ [*centre, 1])[::-1]
+        if not linear:
+            out[index] = pixel([math.floor(p) for p in place])
+            continue
+        before = [math.floor(p - 0.5) for p in place]
+        for corner in np.ndindex(*(2,) * rank):
+            shares = [t if c else 1 - t for c, t in zip(corner, place - 0.5 - before)]
+            out[index] += np.prod(shares) * pixel([i + c for i, c in zip(before, corner)])
     return out
 
 
@@ -339,9 +339,42 @@ def rotate(image, degrees, size=None, keep_size=False, fill=None, linear=True):
     return warp(image, np.column_stack([turn, offset]), size, fill, linear)
 
 
+def rotation_about(axis, degrees):
+    """The right-handed rotation about (x, y, z), by the exponential of its generator."""
+    x, y, z = np.asarray(axis, np.float64) / np.linalg.norm(axis)
+    cross = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
+    angle = math.radians(degrees)
+    return np.eye(3) + math.sin(angle) * cross + (1 - math.cos(angle)) * cross @ cross
+
+
+def rotated_volume_size(extents, axis, degrees):
+    """d, h, w of the smallest canvas; the parity is that of the extent with the largest share, its own of equal ones."""
+    share = np.abs(rotation_about(axis, degrees))
+    of = np.array(extents[::-1])
+    canvas = []
+    for i in range(3):
+        length = math.ceil(share[i] @ of - 0.01)
+        like = i
+        for j in range(3):
+            like = j if np.float32(share[i, j]) > np.float32(share[i, like]) else like
+        canvas.append(length + (length - of[like]) % 2)
+    return tuple(canvas[::-1])
+
+
+def rotate_volume(volume, axis, degrees, size=None, keep_size=False, fill=None, linear=True):
+    extents = volume.shape[:-1]
+    if size is None:
+        size = extents if keep_size else rotated_volume_size(extents, axis, degrees)
+    turn = rotation_about(axis, degrees).T
+    offset = np.array(extents[::-1]) / 2 - turn @ (np.array(size[::-1]) / 2)
+    return warp(volume, np.column_stack([turn, offset]), size, fill, linear)
+
+
 def inverse_map(matrix):
-    full = np.vstack([np.asarray(matrix, np.float64).reshape(2, 3), [0, 0, 1]])
-    return np.linalg.inv(full)[:2]
+    elements = np.asarray(matrix, np.float64).ravel()
+    rank = 2 if elements.size == 6 else 3
+    full = np.vstack([elements.reshape(rank, rank + 1), np.eye(rank + 1)[rank]])
+    return np.linalg.inv(full)[:rank]
 
 
 def debayer(values, blue_position, algorithm="bilinear_ocv"):

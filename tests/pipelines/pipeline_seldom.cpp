@@ -161,6 +161,25 @@ PipelineGenerator::Call PipelineGenerator::seldom_warp(const Image& image) {
                   .text,
               out};
     }
+    case 7: {
+      // A slice of a volume is an image again.
+      const std::string volume = Ordered{"fn.stack({}, fn.flip({}), axis_name=\"D\")", x, x}.text;
+      const std::string axis =
+          chance(50) ? Ordered{"[{}, {}, 1.0]", real(-1, 1), real(-1, 1)}.text
+                     : Ordered{"fn.random.uniform(range=[{}, 2.0], shape=[3])", real(0.1, 1)}.text;
+      const std::string angle = scalar(-180, 180);
+      const std::string call =
+          chance(50) ? Ordered{"fn.rotate({}, angle={}, axis={}, keep_size={}", volume, angle, axis,
+                               pick<std::string>({"True", "False"})}
+                           .text
+                     : Ordered{"fn.warp_affine({}, fn.transforms.rotation(angle={}, axis={}), "
+                               "inverse_map={}",
+                               volume, angle, axis, pick<std::string>({"True", "False"})}
+                           .text;
+      Image out = image;
+      out.fixed_size = false;
+      return {Ordered{"{}, interp_type=types.{}, fill_value={})[0]", call, kind, real(0, 255)}.text, out};
+    }
     case 0:
       return {
           Ordered{"fn.warp_affine({}, fn.transforms.combine({}, {}), interp_type=types.{}, fill_value={})", x,
