@@ -89,7 +89,7 @@ std::vector<Expr> given_matrix(RecipeBuilder& b, int rows, int columns) {
   else if (value && b.type_of(*value).ndim == 2)
     elements = matrix_elements(b, *value, rows, columns, "matrix", "matrix");
   else
-    elements = list_arg(b, "matrix", rows * columns, DType::kF32);
+    elements = exact_list_arg(b, "matrix", rows * columns, DType::kF32);
   for (Expr& element : elements) element = to_f64(to_f32(element));
   return elements;
 }

@@ -54,7 +54,7 @@ int64_t length_of(const TypeContext& ctx, std::string_view name) {
 Status check_length(const TypeContext& ctx, std::string_view name, int n) {
   if (!ctx.given(name)) return {};
   const int64_t length = length_of(ctx, name);
-  if (length < 0) return {};  // list_arg checks it for every sample
+  if (length < 0 || n < 0) return {};  // list_arg checks it for every sample
   if (length != 1 && length != n)
     return ctx.error(
         fmt::format("{} takes {} element{}, or one for all, not {}", name, n, n == 1 ? "" : "s", length),
@@ -62,20 +62,47 @@ Status check_length(const TypeContext& ctx, std::string_view name, int n) {
   return {};
 }
 
-std::vector<Expr> list_arg(RecipeBuilder& b, std::string_view name, int n, DType type) {
-  const ir::Node& node = b.node();
-  const ir::Arg* arg = node.find_arg(name);
+namespace {
+
+/// The value of a list argument whose length only the run tells.
+std::optional<ir::ValueId> open_list(const RecipeBuilder& b, std::string_view name) {
+  const ir::Arg* arg = b.node().find_arg(name);
   if (arg == nullptr || !arg->is_value() || b.type_of(arg->as_value()).static_volume() >= 0)
-    return b.arg_list(name, n, type);
-  const ir::ValueId value = arg->as_value();
-  const ir::Type& own = b.type_of(value);
-  const Expr length = kernel::symbol(kernel::SymbolKind::kExtent, DType::kI64, value, 0);
-  b.check(equal(length, i64(n)), fmt::format("{} has {{}} elements, {} are needed", name, n), {length}, {},
-          std::string(name));
+    return std::nullopt;
+  return arg->as_value();
+}
+
+/// Its first n elements; past its end stands the last one (SymbolKind::kElement).
+std::vector<Expr> elements_of(const RecipeBuilder& b, ir::ValueId value, int n, DType type) {
+  const DType own = b.type_of(value).dtype;
   std::vector<Expr> list;
   for (int i = 0; i < n; ++i)
-    list.push_back(kernel::saturate(kernel::symbol(kernel::SymbolKind::kElement, own.dtype, value, i), type));
+    list.push_back(kernel::saturate(kernel::symbol(kernel::SymbolKind::kElement, own, value, i), type));
   return list;
+}
+
+Expr length_of_open(ir::ValueId value) {
+  return kernel::symbol(kernel::SymbolKind::kExtent, DType::kI64, value, 0);
+}
+
+}  // namespace
+
+std::vector<Expr> list_arg(RecipeBuilder& b, std::string_view name, int n, DType type) {
+  const auto value = open_list(b, name);
+  if (!value) return b.arg_list(name, n, type);
+  const Expr length = length_of_open(*value);
+  b.check(equal(length, i64(n)) | equal(length, i64(1)),
+          fmt::format("{} has {{}} elements, {} are needed", name, n), {length}, {}, std::string(name));
+  return elements_of(b, *value, n, type);
+}
+
+std::vector<Expr> exact_list_arg(RecipeBuilder& b, std::string_view name, int n, DType type) {
+  if (const auto value = open_list(b, name)) {
+    const Expr length = length_of_open(*value);
+    b.check(equal(length, i64(n)), fmt::format("{} has {{}} elements, {} are needed", name, n), {length}, {},
+            std::string(name));
+  }
+  return list_arg(b, name, n, type);
 }
 
 Expr input_element(RecipeBuilder& b, int input, int i, int n) {
@@ -139,26 +166,70 @@ std::vector<int> resolve_axes(const RecipeBuilder& b, int ndim, const Layout& la
 }
 
 Result<int> count_axes_of_sample(const TypeContext& ctx, int ndim) {
-  const int64_t count = ctx.arg_type("axes").static_volume();
-  if (count < 0)
-    return ctx.error("how many axes are named must be known while compiling",
-                     "fix the length with fn.reshape(x, shape=[2]), or build it with fn.stack", "axes");
-  if (count < 1 || count > ndim)
+  const int64_t count = length_of(ctx, "axes");
+  if (count == 0 || count > ndim)
     return ctx.error(fmt::format("{} axes are named, the input has {}", count, ndim), {}, "axes");
   return static_cast<int>(count);
 }
 
-std::vector<Expr> axes_of_sample(RecipeBuilder& b, int ndim) {
-  std::vector<Expr> axes = b.arg_list("axes", b.arg_length("axes"), DType::kI64);
-  for (size_t n = 0; n < axes.size(); ++n) {
-    b.check((axes[n] >= i64(-ndim)) & (axes[n] < i64(ndim)),
-            fmt::format("axes names axis {{}}, which is out of range: the input has {} axes", ndim),
-            {axes[n]}, "negative axes count from the end", "axes");
-    axes[n] = select(axes[n] < i64(0), axes[n] + i64(ndim), axes[n]);
-    for (size_t before = 0; before < n; ++before)
-      b.check(kernel::not_equal(axes[n], axes[before]), "axes names axis {} twice", {axes[n]}, {}, "axes");
+SampleAxes axes_of_sample(RecipeBuilder& b, int ndim) {
+  const auto open = open_list(b, "axes");
+  SampleAxes out;
+  if (open) {
+    out.count = length_of_open(*open);
+    b.check((out.count > i64(0)) & (out.count <= i64(ndim)),
+            fmt::format("{{}} axes are named, the input has {}", ndim), {out.count}, {}, "axes");
   }
-  return axes;
+  out.axes =
+      open ? elements_of(b, *open, ndim, DType::kI64) : b.arg_list("axes", b.arg_length("axes"), DType::kI64);
+  for (size_t n = 0; n < out.axes.size(); ++n) {
+    Expr& axis = out.axes[n];
+    // Past the end stands the last axis: the same once more says nothing new of its range.
+    b.check((axis >= i64(-ndim)) & (axis < i64(ndim)),
+            fmt::format("axes names axis {{}}, which is out of range: the input has {} axes", ndim), {axis},
+            "negative axes count from the end", "axes");
+    axis = select(axis < i64(0), axis + i64(ndim), axis);
+    if (open) axis = select(i64(static_cast<int64_t>(n)) < out.count, axis, i64(-1));
+    for (size_t before = 0; before < n; ++before) {
+      const Expr differs = not_equal(axis, out.axes[before]);
+      b.check(open ? differs | (axis < i64(0)) : differs, "axes names axis {} twice", {axis}, {}, "axes");
+    }
+  }
+  return out;
+}
+
+std::vector<Expr> input_of_axes(RecipeBuilder& b, int input, const SampleAxes& axes) {
+  const auto n = static_cast<int>(axes.axes.size());
+  std::vector<Expr> list;
+  if (!axes.count) {
+    for (int i = 0; i < n; ++i) list.push_back(input_element(b, input, i, n));
+    return list;
+  }
+  const ir::Type& type = b.input_type(input);
+  const Expr length = type.ndim == 0 ? i64(1) : b.extent(input, 0);
+  b.check(equal(length, axes.count), fmt::format("input {} has {{}} elements for {{}} axes", input),
+          {length, axes.count});
+  const int64_t known = type.static_volume();
+  for (int64_t i = 0; i < n; ++i)
+    list.push_back(known == 0 ? kernel::constant(type.dtype, Cell{})
+                              : kernel::symbol(kernel::SymbolKind::kElement, type.dtype,
+                                               b.node().inputs[static_cast<size_t>(input)],
+                                               known < 0 ? i : std::min(i, known - 1)));
+  return list;
+}
+
+std::vector<Expr> list_of_axes(RecipeBuilder& b, std::string_view name, const SampleAxes& axes, DType type) {
+  const auto n = static_cast<int>(axes.axes.size());
+  if (!axes.count) return list_arg(b, name, n, type);
+  const auto open = open_list(b, name);
+  std::vector<Expr> list = open ? elements_of(b, *open, n, type) : b.arg_list(name, b.arg_length(name), type);
+  const Expr length = open ? length_of_open(*open) : i64(std::ssize(list));
+  b.check(equal(length, axes.count) | equal(length, i64(1)),
+          fmt::format("{} has {{}} elements for {{}} axes", name), {length, axes.count}, {},
+          std::string(name));
+  if (list.empty()) list.push_back(kernel::constant(type, Cell{}));
+  list.resize(static_cast<size_t>(n), list.back());
+  return list;
 }
 
 Expr value_of_axis(const std::vector<Expr>& axes, int d, const std::vector<Expr>& values, Expr otherwise) {

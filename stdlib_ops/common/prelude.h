@@ -58,11 +58,13 @@ ir::Type with_dtype(ir::Type like, DType dtype);
 inline std::string describe(const ir::Type& type) { return ir::to_text(type); }
 /// Whether an argument was given and is not per sample.
 bool given_static(const TypeContext& ctx, std::string_view name);
-/// A list argument, if given, must have 1 or n elements (a per-sample one: known while compiling).
+/// A list argument, if given, must have 1 or n elements, as far as is known while compiling; n < 0: any number.
 Status check_length(const TypeContext& ctx, std::string_view name, int n);
 /// A list argument as n scalars of `type`: as RecipeBuilder::arg_list, and vectors whose length only the run
-/// tells get a check.
+/// tells, which may differ from sample to sample, get a check that it is 1 or n.
 std::vector<Expr> list_arg(RecipeBuilder& b, std::string_view name, int n, DType type);
+/// The same of a list that must have n elements: one does not stand for all.
+std::vector<Expr> exact_list_arg(RecipeBuilder& b, std::string_view name, int n, DType type);
 /// Element number i of an input that must have n elements; checked at run time where the type does not say
 /// so.
 Expr input_element(RecipeBuilder& b, int input, int i, int n);
@@ -81,10 +83,19 @@ std::vector<int> data_axes(const Layout& layout, int ndim);
 Result<std::vector<int>> resolve_axes(const TypeContext& ctx, const ir::Type& type, const Layout& layout);
 /// The same in a definition, after the type rule has accepted them.
 std::vector<int> resolve_axes(const RecipeBuilder& b, int ndim, const Layout& layout);
-/// How many axes `axes` names, a data node: 1-D integers, of a length that is known.
+/// How many axes `axes` names, a data node of 1-D integers; -1 where only the run tells, sample by sample.
 Result<int> count_axes_of_sample(const TypeContext& ctx, int ndim);
-/// Those axes as scalars in 0 .. ndim - 1; a sample that names none of them, or one twice, fails.
-std::vector<Expr> axes_of_sample(RecipeBuilder& b, int ndim);
+/// Those axes.
+struct SampleAxes {
+  std::vector<Expr> axes;  ///< in 0 .. ndim - 1; -1 past the end, where the sample names fewer
+  Expr count;              ///< i64; empty: as many as `axes` has
+};
+/// A sample that names none of the axes, or one twice, fails.
+SampleAxes axes_of_sample(RecipeBuilder& b, int ndim);
+/// The elements of an input with one for each of these axes.
+std::vector<Expr> input_of_axes(RecipeBuilder& b, int input, const SampleAxes& axes);
+/// A list argument with an element for each of these axes, or one for all.
+std::vector<Expr> list_of_axes(RecipeBuilder& b, std::string_view name, const SampleAxes& axes, DType type);
 /// Of the values, one per axis, that of axis `d`; `otherwise` where the sample does not name it.
 Expr value_of_axis(const std::vector<Expr>& axes, int d, const std::vector<Expr>& values, Expr otherwise);
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 namespace galatea::ops {
 
@@ -141,7 +142,7 @@ Status check_slice(const TypeContext& ctx, int num_axes, int first_positional) {
       return ctx.error(fmt::format("{}: anchor and shape are 1-D tensors of numbers, not {}", ctx.op().name,
                                    describe(type)),
                        "give one number per axis, as fn.stack(y, x)");
-    if (type.static_volume() >= 0 && type.static_volume() != num_axes)
+    if (num_axes >= 0 && type.static_volume() >= 0 && type.static_volume() != num_axes)
       return ctx.error(
           fmt::format("{}: anchor and shape need {} elements, one per axis; got {}", ctx.op().name, num_axes,
                       describe(type)),
@@ -168,21 +169,27 @@ int64_t static_slice_extent(const TypeContext& ctx, int n, int num_axes, int64_t
   return -1;
 }
 
-AxisRange slice_range(RecipeBuilder& b, int n, int num_axes, const Expr& input_extent, int first_positional) {
+namespace {
+
+/// What the arguments say of one axis: an element of each list, and of the inputs anchor and shape.
+struct AxisArguments {
+  std::function<Expr(const char* name, DType type)> list;
+  std::function<Expr(int input)> element;
+};
+
+AxisRange range_of(RecipeBuilder& b, const AxisArguments& arguments, const Expr& input_extent,
+                   int first_positional) {
   const Expr length = to_f64(input_extent);
   const bool positional = b.num_inputs() > first_positional;
-  auto list = [&](const char* name) {
-    return list_arg(
-        b, name, num_axes,
-        std::string_view(name).starts_with("rel_") ? DType::kF32 : DType::kI64)[static_cast<size_t>(n)];
+  const auto list = [&](const char* name) {
+    return arguments.list(name, std::string_view(name).starts_with("rel_") ? DType::kF32 : DType::kI64);
   };
   // As in DALI, an argument is multiplied in f32 (0.45 of 150 is 67.5, not 67.4999998), and what an input
   // says in f64; so are a start and a shape that are both relative, which meet as one product.
   const auto relative = [&](const char* name) { return to_f64(list(name) * to_f32(input_extent)); };
   Expr start = i64(0), end = input_extent;
   if (positional) {
-    const Expr a = input_element(b, first_positional, n, num_axes),
-               s = input_element(b, first_positional + 1, n, num_axes);
+    const Expr a = arguments.element(first_positional), s = arguments.element(first_positional + 1);
     const bool float_a = is_float(a.type()), float_s = is_float(s.type());
     const bool scale_a = float_a && b.flag("normalized_anchor"),
                scale_s = float_s && b.flag("normalized_shape");
@@ -228,15 +235,29 @@ AxisRange slice_range(RecipeBuilder& b, int n, int num_axes, const Expr& input_e
   return {start, extent};
 }
 
+}  // namespace
+
+AxisRange slice_range(RecipeBuilder& b, int n, int num_axes, const Expr& input_extent, int first_positional) {
+  const AxisArguments arguments = {
+      [&](const char* name, DType type) { return list_arg(b, name, num_axes, type)[static_cast<size_t>(n)]; },
+      [&](int input) { return input_element(b, input, n, num_axes); }};
+  return range_of(b, arguments, input_extent, first_positional);
+}
+
 std::vector<AxisRange> slice_ranges_of_sample(RecipeBuilder& b, const std::vector<Expr>& extents,
                                               int first_positional) {
   const auto ndim = static_cast<int>(extents.size());
-  const std::vector<Expr> axes = axes_of_sample(b, ndim);
-  const auto count = static_cast<int>(axes.size());
+  const SampleAxes named = axes_of_sample(b, ndim);
+  const std::vector<Expr>& axes = named.axes;
   std::vector<Expr> starts, lengths;
-  for (int n = 0; n < count; ++n) {
-    const Expr own = choose(axes[static_cast<size_t>(n)], extents);
-    const AxisRange range = slice_range(b, n, count, own, first_positional);
+  Expr axis;
+  for (size_t n = 0; n < axes.size(); ++n) {
+    // Past the end the last axis stands once more, as its elements do.
+    axis = n > 0 && named.count ? select(axes[n] < i64(0), axis, axes[n]) : axes[n];
+    const AxisArguments arguments = {
+        [&](const char* name, DType type) { return list_of_axes(b, name, named, type)[n]; },
+        [&](int input) { return input_of_axes(b, input, named)[n]; }};
+    const AxisRange range = range_of(b, arguments, choose(axis, extents), first_positional);
     starts.push_back(range.start);
     lengths.push_back(range.extent);
   }

@@ -49,7 +49,7 @@ Status check_axis(const TypeContext& ctx, const std::string& help) {
 
 std::array<Expr, 3> unit_axis(RecipeBuilder& b) {
   std::array<Expr, 3> u;
-  const auto given = list_arg(b, "axis", 3, DType::kF32);
+  const auto given = exact_list_arg(b, "axis", 3, DType::kF32);
   for (size_t k = 0; k < 3; ++k) u[k] = to_f64(given[k]);
   const Expr length = kernel::unary(ScalarOp::kSqrt, u[0] * u[0] + u[1] * u[1] + u[2] * u[2]);
   b.check((length > f64(0)) & (length < f64(HUGE_VAL)), "the axis ({}, {}, {}) has no direction",

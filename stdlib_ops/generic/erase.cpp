@@ -1,8 +1,10 @@
 // erase: fills boxes of the data with a value.
 //
 // Comes in: a tensor and one or more boxes, as anchor and shape along the axes. Goes out: the same tensor
-// with fill_value inside the boxes; what a box covers outside the data is ignored.
+// with fill_value inside the boxes; what a box covers outside the data is ignored. Boxes whose number only the
+// run tells, sample by sample, are inputs of erase.boxes.
 #include <algorithm>
+#include <functional>
 
 #include "stdlib_ops/common/prelude.h"
 #include "stdlib_ops/operators.h"
@@ -24,6 +26,11 @@ int64_t count_of(const TypeContext& ctx, const char* name) {
   return ctx.given(name) ? length_of(ctx, name) : 0;
 }
 
+/// Whether only the run tells how many boxes there are.
+bool counts_in_run(const TypeContext& ctx) {
+  return count_of(ctx, "shape") < 0 && (!ctx.given("anchor") || count_of(ctx, "anchor") < 0);
+}
+
 Types erase_types(const TypeContext& ctx) {
   ir::Type out = ctx.input(0);
   const ir::Type& in = ctx.input(0);
@@ -34,6 +41,7 @@ Types erase_types(const TypeContext& ctx) {
   const auto per_box = static_cast<int64_t>(axes.size());
   for (const char* name : {"anchor", "shape"}) {
     const int64_t count = count_of(ctx, name);
+    if (count < 0 && per_box > 0 && counts_in_run(ctx)) continue;
     if (count < 0)
       return ctx.error(
           fmt::format("erase: how many numbers {} has must be known while compiling", name),
@@ -74,6 +82,9 @@ Types erase_types(const TypeContext& ctx) {
   return std::vector{out};
 }
 
+/// Inputs of erase.boxes.
+enum BoxInput : int { kErased, kBoxShape, kBoxAnchor };
+
 class Eraser {
  public:
   explicit Eraser(RecipeBuilder& b)
@@ -82,7 +93,6 @@ class Eraser {
         axes_(names_box_axes(b) ? resolve_axes(b, in_.ndim, in_.layout) : data_axes(in_.layout, in_.ndim)) {}
 
   void define() {
-    const auto boxes = make_boxes();
     const auto fills = b_.arg_list("fill_value", b_.arg_length("fill_value"), DType::kF64);
     const int channel = in_.layout.find('C');
     if (fills.size() > 1) {
@@ -93,47 +103,107 @@ class Eraser {
     }
     std::vector<Expr> values;
     for (const Expr& fill : fills) values.push_back(kernel::saturate(fill, in_.dtype));
+    const auto erased = b_.num_inputs() > 1 ? covered_by_inputs() : covered_by_arguments();
     b_.output_stage(0, b_.map("erase", in_.dtype, b_.extents(0), [&](const Axes& at) {
       const Expr fill = values.size() == 1 ? values[0] : choose(at[static_cast<size_t>(channel)], values);
-      Expr erased = truth(false);
-      for (const Box& box : boxes) {
-        Expr inside = truth(true);
-        for (size_t k = 0; k < axes_.size(); ++k) {
-          const Expr& i = at[static_cast<size_t>(axes_[k])];
-          const Expr here = (i >= box[k].first) & (i < box[k].second);
-          inside = k == 0 ? here : inside & here;
-        }
-        erased = kernel::is_const(erased) ? inside : erased | inside;
-      }
-      return select(erased, fill, b_.load(0, at));
+      return select(erased(at), fill, b_.load(0, at));
     }));
   }
 
  private:
-  using Box =
-      std::vector<std::pair<Expr, Expr>>;  ///< per axis: the first position, and the one after the last
+  /// Per axis: the first position, and the one after the last.
+  using Box = std::vector<std::pair<Expr, Expr>>;
+  /// Of a number along axis k of a box.
+  using Number = std::function<Expr(size_t k)>;
 
-  std::vector<Box> make_boxes() {
-    std::vector<Box> boxes;
-    if (!b_.given("shape") || axes_.empty()) return boxes;
-    const int count = b_.arg_length("shape"), per_box = static_cast<int>(axes_.size());
-    const auto shape = b_.arg_list("shape", count, DType::kF32);
-    const auto anchor = b_.given("anchor") ? b_.arg_list("anchor", count, DType::kF32)
-                                           : std::vector<Expr>(static_cast<size_t>(count), f32(0));
+  Box make_box(const Number& anchor, const Number& shape) {
+    Box box;
     const bool both = b_.flag("normalized");
-    for (int first = 0; first < count; first += per_box) {
-      Box box;
-      for (int k = 0; k < per_box; ++k) {
-        const Expr extent = to_f32(b_.extent(0, axes_[static_cast<size_t>(k)]));
-        Expr size = shape[static_cast<size_t>(first + k)], start = anchor[static_cast<size_t>(first + k)];
-        if (both || b_.flag("normalized_shape")) size = size * extent;
-        if (both || b_.flag("normalized_anchor")) start = start * extent;
-        if (b_.flag("centered_anchor")) start = start - size * f32(0.5);
-        box.emplace_back(to_i64(start), to_i64(start + size));  // truncated
-      }
-      boxes.push_back(std::move(box));
+    for (size_t k = 0; k < axes_.size(); ++k) {
+      const Expr extent = to_f32(b_.extent(0, axes_[k]));
+      Expr size = shape(k), start = anchor(k);
+      if (both || b_.flag("normalized_shape")) size = size * extent;
+      if (both || b_.flag("normalized_anchor")) start = start * extent;
+      if (b_.flag("centered_anchor")) start = start - size * f32(0.5);
+      box.emplace_back(to_i64(start), to_i64(start + size));  // truncated
     }
-    return boxes;
+    return box;
+  }
+
+  /// Whether a place along the axes of boxes lies in the box.
+  static Expr lies_in(const Box& box, const Axes& place) {
+    Expr inside = truth(true);
+    for (size_t k = 0; k < box.size(); ++k) {
+      const Expr here = (place[k] >= box[k].first) & (place[k] < box[k].second);
+      inside = k == 0 ? here : inside & here;
+    }
+    return inside;
+  }
+
+  /// Of an element, its place along the axes of boxes.
+  Axes place_of(const Axes& at) const {
+    Axes place;
+    for (const int axis : axes_) place.push_back(at[static_cast<size_t>(axis)]);
+    return place;
+  }
+
+  using Covered = std::function<Expr(const Axes& at)>;
+
+  Covered covered_by_arguments() {
+    std::vector<Box> boxes;
+    if (b_.given("shape") && !axes_.empty()) {
+      const int count = b_.arg_length("shape");
+      const auto shape = b_.arg_list("shape", count, DType::kF32);
+      const auto anchor = b_.given("anchor") ? b_.arg_list("anchor", count, DType::kF32)
+                                             : std::vector<Expr>(static_cast<size_t>(count), f32(0));
+      for (size_t first = 0; first < shape.size(); first += axes_.size())
+        boxes.push_back(make_box([&](size_t k) { return anchor[first + k]; },
+                                 [&](size_t k) { return shape[first + k]; }));
+    }
+    return [this, boxes](const Axes& at) {
+      Expr erased = truth(false);
+      for (const Box& box : boxes) {
+        const Expr inside = lies_in(box, place_of(at));
+        erased = kernel::is_const(erased) ? inside : erased | inside;
+      }
+      return erased;
+    };
+  }
+
+  /// Boxes are looked at one after the other, at each place along their axes.
+  Covered covered_by_inputs() {
+    const auto per_box = static_cast<int64_t>(axes_.size());
+    const bool has_anchor = b_.num_inputs() > kBoxAnchor;
+    const Expr count = b_.extent(kBoxShape, 0);
+    b_.check(equal(count % i64(per_box), i64(0)),
+             fmt::format("shape has {{}} numbers; each box takes {}, one per axis", per_box), {count},
+             "boxes follow each other, as in [h0, w0, h1, w1]");
+    if (has_anchor)
+      b_.check(equal(b_.extent(kBoxAnchor, 0), count), "anchor has {} numbers, shape has {}",
+               {b_.extent(kBoxAnchor, 0), count}, "each box has an anchor and a shape");
+    std::vector<Expr> extents;
+    for (const int axis : axes_) extents.push_back(b_.extent(0, axis));
+    const StageRef covered =
+        b_.reduce({.name = "covered",
+                   .type = DType::kU8,
+                   .extents = extents,
+                   .reduce_extents = {count / i64(per_box)},
+                   .accumulator = DType::kU8,
+                   .combiner = kernel::Combiner::kMax,
+                   .body = [&](const Axes& at, const Axes& over) {
+                     const auto number = [&](int input) {
+                       return [&b = b_, first = over[0] * i64(per_box), input](size_t k) {
+                         return to_f32(b.load(input, {first + i64(static_cast<int64_t>(k))}));
+                       };
+                     };
+                     const Number none = [](size_t) { return f32(0); };
+                     const Box box =
+                         make_box(has_anchor ? Number(number(kBoxAnchor)) : none, number(kBoxShape));
+                     return kernel::convert(lies_in(box, at), DType::kU8);
+                   }});
+    return [this, covered](const Axes& at) {
+      return not_equal(b_.load(covered, place_of(at)), kernel::constant(DType::kU8, Cell{}));
+    };
   }
 
   RecipeBuilder& b_;
@@ -149,6 +219,46 @@ ArgSpec flag_arg(const char* name, const char* documentation) {
   return {.name = name, .kind = ArgKind::kBool, .default_value = false, .documentation = documentation};
 }
 
+Result<std::optional<ir::NodeId>> expand_erase(const op::Expansion& expansion) {
+  const TypeContext call = expansion.arguments();
+  if (!counts_in_run(call)) return std::nullopt;
+  std::vector<ir::ValueId> inputs = {expansion.call.inputs[0]};
+  std::vector<ir::Arg> args;
+  for (const char* name : {"shape", "anchor"})
+    for (const ir::Arg& arg : expansion.call.args)
+      if (arg.name == name && arg.is_value()) inputs.push_back(arg.as_value());
+  for (const ir::Arg& arg : expansion.call.args)
+    if (arg.name != "shape" && arg.name != "anchor") args.push_back(arg);
+  GALATEA_ASSIGN(const ir::ValueId result, expansion.add("erase.boxes", std::move(inputs), std::move(args)));
+  return expansion.builder.graph().value(result).node;
+}
+
+/// What both operators take.
+std::vector<ArgSpec> erase_args() {
+  return {{.name = "axes",
+           .kind = ArgKind::kIntList,
+           .documentation = "The axes that the boxes speak of, in their order; all but C if not given."},
+          {.name = "axis_names",
+           .kind = ArgKind::kLayout,
+           .documentation = "The axes by letters of the layout; excludes axes."},
+          {.name = "fill_value",
+           .kind = ArgKind::kFloatList,
+           .default_value = std::vector<double>{0.0},
+           .per_sample = true,
+           .documentation = "The value inside the boxes: one, or one per channel."},
+          flag_arg("normalized", "Whether anchor and shape are fractions of the extents."),
+          flag_arg("normalized_anchor", "Whether anchor is; excludes normalized."),
+          flag_arg("normalized_shape", "Whether shape is; excludes normalized."),
+          flag_arg("centered_anchor", "Whether anchor is the middle of a box.")};
+}
+
+Port erased_input() {
+  return {.name = "data",
+          .documentation = "any tensor of numbers",
+          .dtypes = {DType::kU8, DType::kU16, DType::kU32, DType::kU64, DType::kI8, DType::kI16, DType::kI32,
+                     DType::kI64, DType::kF16, DType::kF32, DType::kF64}};
+}
+
 }  // namespace
 
 Operator make_erase() {
@@ -159,28 +269,11 @@ Operator make_erase() {
       "An element inside any of the boxes becomes fill_value (rounded half to even and clamped). Along each "
       "axis a box reaches from trunc(anchor) to before trunc(anchor + shape), computed in f32; what lies "
       "outside the data is ignored. Axes that are not named are covered whole.";
-  op.inputs = {{.name = "data",
-                .documentation = "any tensor of numbers",
-                .dtypes = {DType::kU8, DType::kU16, DType::kU32, DType::kU64, DType::kI8, DType::kI16,
-                           DType::kI32, DType::kI64, DType::kF16, DType::kF32, DType::kF64}}};
+  op.inputs = {erased_input()};
   op.min_inputs = op.max_inputs = 1;
   op.args = {box_arg("anchor", "Where each box starts, one number per axis, box after box; 0 if not given."),
-             box_arg("shape", "The extents of each box, one number per axis, box after box."),
-             {.name = "axes",
-              .kind = ArgKind::kIntList,
-              .documentation = "The axes that the boxes speak of, in their order; all but C if not given."},
-             {.name = "axis_names",
-              .kind = ArgKind::kLayout,
-              .documentation = "The axes by letters of the layout; excludes axes."},
-             {.name = "fill_value",
-              .kind = ArgKind::kFloatList,
-              .default_value = std::vector<double>{0.0},
-              .per_sample = true,
-              .documentation = "The value inside the boxes: one, or one per channel."},
-             flag_arg("normalized", "Whether anchor and shape are fractions of the extents."),
-             flag_arg("normalized_anchor", "Whether anchor is; excludes normalized."),
-             flag_arg("normalized_shape", "Whether shape is; excludes normalized."),
-             flag_arg("centered_anchor", "Whether anchor is the middle of a box.")};
+             box_arg("shape", "The extents of each box, one number per axis, box after box.")};
+  append(op.args, erase_args());
   op.devices = {"cpu", "gpu"};
   op.output_extents = OutputExtents::kLikeFirstInput;
   op.effect = effect("fn.erase(image, anchor=[0.3, 0.3], shape={}, normalized=True, fill_value=128)",
@@ -189,6 +282,29 @@ Operator make_erase() {
       "fn.erase(image, anchor=fn.random.uniform(range=[0, 0.75], shape=[2]), shape=[0.25, 0.25], "
       "normalized=True, fill_value=128), label");
   op.type_rule = erase_types;
+  op.expand = expand_erase;
+  op.places = op::Places::kKept;
+  op.define = [](RecipeBuilder& b) { Eraser(b).define(); };
+  return op;
+}
+
+Operator make_erase_boxes() {
+  Operator op;
+  op.name = "erase.boxes";
+  op.summary = "fn.erase with boxes of any number.";
+  op.documentation = "As fn.erase; shape and anchor are inputs.";
+  Port anchor{.name = "anchor", .documentation = "of the boxes", .ndim = 1, .any_device = true};
+  Port shape = anchor;
+  shape.name = "shape";
+  anchor.optional = true;
+  op.inputs = {erased_input(), shape, anchor};
+  op.min_inputs = 2;
+  op.max_inputs = 3;
+  op.args = erase_args();
+  op.internal = true;
+  op.devices = {"cpu", "gpu"};
+  op.output_extents = OutputExtents::kLikeFirstInput;
+  op.type_rule = [](const TypeContext& ctx) -> Types { return std::vector{ctx.input(kErased)}; };
   op.places = op::Places::kKept;
   op.define = [](RecipeBuilder& b) { Eraser(b).define(); };
   return op;

@@ -29,7 +29,7 @@ std::vector<int> all_axes(int ndim) {
 template <typename Context>
 int64_t static_value(const Context& c, const char* name, size_t n) {
   const auto values = c.integers(name);
-  return values[values.size() == 1 ? 0 : n];
+  return values[std::min(n, values.size() - 1)];
 }
 
 /// Whether some axis may grow to the largest of the batch.
@@ -98,12 +98,13 @@ void output_padded(RecipeBuilder& b, const std::vector<Expr>& extents, const std
 /// Where a data node says which axes grow: every axis may, and all meet the batch unless the text says how
 /// far.
 void define_pad_of_sample(RecipeBuilder& b) {
-  const int ndim = b.input_type(0).ndim, n = b.arg_length("axes");
-  const std::vector<Expr> axes = axes_of_sample(b, ndim);
+  const int ndim = b.input_type(0).ndim;
+  const SampleAxes named = axes_of_sample(b, ndim);
+  const std::vector<Expr>& axes = named.axes;
   std::vector<Expr> extents = b.extents(0), largest = extents;
   std::vector<Expr> shape(axes.size(), i64(0)), align(axes.size(), i64(1));
-  if (b.given("shape")) shape = list_arg(b, "shape", n, DType::kI64);
-  if (b.given("align")) align = list_arg(b, "align", n, DType::kI64);
+  if (b.given("shape")) shape = list_of_axes(b, "shape", named, DType::kI64);
+  if (b.given("align")) align = list_of_axes(b, "align", named, DType::kI64);
   bool all_given = true;
   for (size_t k = 0; k < axes.size(); ++k) all_given = all_given && reaches_given(b, k);
   if (!all_given) largest = b.over_batch(std::vector(extents.size(), runtime::BatchOp::kMax), extents);

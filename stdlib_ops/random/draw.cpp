@@ -20,6 +20,7 @@ Result<ir::Type> drawn_type(const TypeContext& ctx, DType dtype, int like) {
   if (has_like) {
     out = with_dtype(ctx.input(like), dtype);
     out.device = ir::Device::kCpu;
+    out.layout = {};  // extents are taken, names are not
   } else if (ctx.given("shape")) {
     const int64_t rank = length_of(ctx, "shape");
     if (rank < 0)

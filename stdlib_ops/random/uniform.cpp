@@ -21,10 +21,9 @@ Types uniform_types(const TypeContext& ctx) {
                      "a must be less than b; for one value use values=[a]", "range");
   if (ctx.given("values")) {
     const int64_t count = length_of(ctx, "values");
-    if (count < 1 || count > kMaxListed)
+    if (count == 0 || count > kMaxListed)
       return ctx.error(
-          fmt::format("random.uniform: values must have between 1 and {} elements, known while compiling",
-                      kMaxListed),
+          fmt::format("random.uniform: values has {} elements, 1 to {} are taken", count, kMaxListed),
           "for more, pick from a tensor with fn.random.choice", "values");
   }
   GALATEA_ASSIGN(ir::Type out, drawn_type(ctx, ctx.dtype("dtype", DType::kF32), 0));
@@ -37,12 +36,34 @@ void define_uniform(RecipeBuilder& b) {
     const auto values = list_arg(b, "values", count, DType::kF32);
     return output_draws(b, 0, [&](const Expr& e) { return choose(b.random_below(e, i64(count)), values); });
   }
-  const auto range = list_arg(b, "range", 2, DType::kF32);
+  const auto range = exact_list_arg(b, "range", 2, DType::kF32);
   b.check(range[0] < range[1], "the range [{}, {}) is empty", {range[0], range[1]}, "a must be less than b",
           "range");
   const Expr last = next_below(range[1]), width = range[1] - range[0];
   output_draws(
       b, 0, [&](const Expr& e) { return kernel::min(kernel::fma(b.random_unit(e), width, range[0]), last); });
+}
+
+/// Values of which only the run tells how many there are: they are picked from a tensor, with the same draws.
+Result<std::optional<ir::NodeId>> expand_uniform(const op::Expansion& expansion) {
+  const TypeContext call = expansion.arguments();
+  if (!call.given("values") || length_of(call, "values") >= 0) return std::nullopt;
+  std::vector<ir::Arg> args;
+  std::vector<ir::ValueId> inputs(1);
+  for (const ir::Arg& arg : expansion.call.args) {
+    if (arg.name == "values") {
+      GALATEA_ASSIGN(inputs[0],
+                     expansion.add("cast", {arg.as_value()}, {{"dtype", ir::Attr(DType::kF32), {}}}));
+    } else if (arg.name != "dtype") {
+      args.push_back(arg);
+    }
+  }
+  inputs.insert(inputs.end(), expansion.call.inputs.begin(), expansion.call.inputs.end());
+  GALATEA_ASSIGN(ir::ValueId picked, expansion.add("random.choice", std::move(inputs), std::move(args)));
+  if (const DType dtype = call.dtype("dtype", DType::kF32); dtype != DType::kF32) {
+    GALATEA_ASSIGN(picked, expansion.add("cast", {picked}, {{"dtype", ir::Attr(dtype), {}}}));
+  }
+  return expansion.builder.graph().value(picked).node;
 }
 
 }  // namespace
@@ -77,6 +98,7 @@ Operator make_random_uniform() {
   op.aliases = {"uniform"};
   op.example = "return fn.random.uniform(range=[0.0, 1.0], shape=[3])\n";
   op.type_rule = uniform_types;
+  op.expand = expand_uniform;
   op.define = define_uniform;
   return op;
 }

@@ -148,6 +148,7 @@ TEST(PipelineGenerator, KnowsEveryOperatorOnImages) {
                                           "normalize.batch",
                                           "normalize.given",
                                           "random.choice.weighted",
+                                          "erase.boxes",
                                           "sequence_rearrange.given",
                                           "normalize.squares",
                                           "mixup.blend",

@@ -227,6 +227,56 @@ def length_of_the_feed(m, name):
     return LISTS[name](m)
 
 
+# Lists whose lengths differ within one batch.
+RAGGED = {
+    "pad": lambda m, x, a: m.fn.pad(x, axes=a([0], [0, 1])),
+    "pad_shape": lambda m, x, a: m.fn.pad(x, axes=a([0], [1, 0]), shape=a([9], [11, 10])),
+    "pad_align": lambda m, x, a: m.fn.pad(x, axes=a([0], [0, 1]), align=a([4], [4, 2])),
+    "slice": lambda m, x, a: m.fn.slice(
+        x, axes=a([0], [0, 1]), start=a([1], [1, 2]), shape=a([2], [3, 4])
+    ),
+    "slice_relative": lambda m, x, a: m.fn.slice(
+        x, axes=a([1], [1, 0]), rel_start=a([0.1], [0.1, 0.2], F), rel_end=a([0.5], [0.6, 0.9], F)
+    ),
+    "slice_inputs": lambda m, x, a: m.fn.slice(
+        x, a([0.1], [0.1, 0.2], F), a([0.5], [0.6, 0.3], F), axes=a([1], [1, 0])
+    ),
+    "erase": lambda m, x, a: m.fn.erase(
+        x, axes=(0, 1), anchor=a([1, 1], [0, 0, 4, 4], F), shape=a([2, 2], [1, 1, 9, 2], F)
+    ),
+    "erase_none": lambda m, x, a: m.fn.erase(
+        x, axes=(0,), anchor=a([], [0.5, 2], F), shape=a([], [1, 2], F)
+    ),
+    "sigma": lambda m, x, a: m.fn.gaussian_blur(x, sigma=a([1], [1, 2], F), dtype=m.types.FLOAT),
+    "window": lambda m, x, a: m.fn.gaussian_blur(x, window_size=a([3], [3, 5]), dtype=m.types.FLOAT),
+    "laplacian": lambda m, x, a: m.fn.laplacian(x, window_size=a([3], [3, 5]), dtype=m.types.FLOAT),
+    "values": lambda m, x, a: m.fn.random.uniform(values=a([4, 4], [5, 5, 5], F)),
+    "values_shape": lambda m, x, a: m.fn.random.uniform(
+        x, values=a([4.4], [5.4, 5.4], F), dtype=m.types.INT32
+    ),
+    "probabilities": lambda m, x, a: m.fn.random.choice(a([7, 8], [1, 2, 3]), p=a([0, 1], [0, 0, 1], F)),
+    "labels": lambda m, x, a: m.fn.one_hot(a([1, 2], [0, 2, 1]), num_classes=3),
+    "rearrange": lambda m, x, a: m.fn.sequence_rearrange(
+        m.fn.reshape(x, layout="FHW"), new_order=a([1], [1, 0, 2])
+    ),
+}
+
+
+@each(**{name: name for name in RAGGED})
+def lengths_differ(m, name):
+    def lists(*values, type=I):
+        *values, type = values if isinstance(values[-1], str) else (*values, type)
+        return m.feed([m.np.array(one, type) for one in values])
+
+    def rounded(one):
+        values = [round(value, 1) for value in one["values"]]
+        return {**one, "values": values[:: max(1, len(values) // 40)]}
+
+    data, layout = images(m)
+    [result] = m.run(lambda: RAGGED[name](m, m.feed(data, layout=layout), lists))[0]
+    return result["layout"], [rounded(one) for one in result["samples"]]
+
+
 @each("sin", "cos", "tan")
 def of_large_integers(m, name):
     x = m.np.array([2**31, 2**32 + 1, 2**53, 10**18, 2**63 - 1], "int64")
@@ -249,6 +299,14 @@ def layout_of_choice(m, shape):
     a = m.np.ones((2, 3), "f")
     more = {} if shape is None else {"shape": shape}
     return m.run(lambda: m.fn.random.choice(m.feed([a, a], layout="AB"), **more))[0]
+
+
+@each("coin_flip", "uniform", "normal", "beta", "choice")
+def layout_of_draws(m, name):
+    data, layout = images(m)
+    first = (5,) if name == "choice" else ()
+    drawn = m.run(lambda: getattr(m.fn.random, name)(*first, m.feed(data, layout=layout)))[0][0]
+    return drawn["layout"], [(one["dtype"], one["shape"]) for one in drawn["samples"]]
 
 
 @case
