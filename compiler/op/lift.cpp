@@ -5,6 +5,7 @@
 // it depends (a mask): those, in the order of the call's axes, stand in front of its own.
 #include <algorithm>
 #include <bit>
+#include <map>
 #include <optional>
 
 #include <fmt/format.h>
@@ -48,10 +49,12 @@ class Lifter {
     out_.constants = in_.constants;
     out_.looks_around = in_.looks_around;
     find_axis_extents();
+    for (const OverFrames& meeting : in_.over_frames) met_.emplace(meeting.local, meet(meeting));
     for (const Check& check : in_.checks) lift_check(check);
     for (size_t k = 0; k < in_.outputs.size(); ++k) make_stage_of(in_.outputs[k], k);
     for (const Stage& stage : in_.stages) lift_stage(stage);
     for (size_t k = 0; k < in_.outputs.size(); ++k) out_.outputs.push_back(lift_output(in_.outputs[k], k));
+    if (!met_.empty()) put_in_what_met();
     return std::move(out_);
   }
 
@@ -397,6 +400,60 @@ class Lifter {
     return out;
   }
 
+  // ---- what the frames make together
+
+  /// Frames that are not there take no part.
+  Expr meet(const OverFrames& meeting) {
+    const auto frames =
+        written_out({meeting.of_frame}, mask_of(meeting.of_frame), argument_in(meeting.of_frame));
+    if (!frames || frames->empty()) {
+      refuse_unknown_frames(meeting.of_frame);
+      return at_place(meeting.of_frame, std::vector<int64_t>(lifting_.axes().size(), 0))
+          .value_or(kernel::constant(meeting.of_frame.type(), Cell{}));
+    }
+    const bool is_count = meeting.kind == OverFrames::Kind::kMost;
+    Expr out, votes = kernel::const_int(0), number = kernel::const_int(0);
+    const auto one_if = [](const Expr& condition) {
+      return condition ? kernel::convert(condition, DType::kI64) : kernel::const_int(1);
+    };
+    for (const WrittenOut& frame : *frames) {
+      const Expr& here = frame.list.front();
+      if (is_count) {
+        votes = votes + one_if(frame.exists ? here & frame.exists : here);
+        number = number + one_if(frame.exists);
+        continue;
+      }
+      const Expr larger = out ? kernel::max(out, here) : here;
+      out = out && frame.exists ? kernel::select(frame.exists, larger, out) : larger;
+    }
+    return is_count ? votes * kernel::const_int(2) > number : out;
+  }
+
+  /// Expressions of the graph's values take the places of the symbols that stood for them.
+  void put_in_what_met() {
+    const auto put = [&](Expr& e) {
+      if (!e) return;
+      e = kernel::rewrite_kinds(e, kernel::bit_of(ExprKind::kSymbol), [&](const Expr& x) -> Expr {
+        const auto found = x->symbol == SymbolKind::kLocal ? met_.find(x->a) : met_.end();
+        return found != met_.end() ? found->second : Expr();
+      });
+    };
+    const auto put_all = [&](std::vector<Expr>& list) { std::ranges::for_each(list, put); };
+    for (Check& check : out_.checks) {
+      put(check.condition);
+      put_all(check.values);
+    }
+    for (Stage& stage : out_.stages) {
+      put_all(stage.extents);
+      put_all(stage.reduce_extents);
+      for (Expr* e : {&stage.taps, &stage.first, &stage.body, &stage.weight, &stage.source, &stage.finish})
+        put(*e);
+    }
+    for (LoweredOutput& output : out_.outputs)
+      for (std::vector<Expr>* list : {&output.extents, &output.start, &output.step, &output.elements})
+        put_all(*list);
+  }
+
   // ---- stages
 
   std::vector<Expr> extents_along(Mask mask) const {
@@ -604,6 +661,7 @@ class Lifter {
   Lowering in_, out_;
   Mask all_ = 0;
   std::vector<Expr> axis_extents_;
+  std::map<int64_t, Expr> met_;  ///< of local symbols
   Mask counted_ = 0;             ///< axes of which it is checked that they can be written out
   std::vector<Mask> masks_;      ///< of the stages lifted so far
   kernel::NodeMap<Expr> loads_;  ///< of the stage that is being lifted

@@ -432,6 +432,21 @@ std::vector<Expr> RecipeBuilder::native_scalars(std::string function, std::vecto
   return results;
 }
 
+Expr RecipeBuilder::over_frames(OverFrames::Kind kind, Expr of_frame) {
+  if (!lifting_->lifts()) return of_frame;
+  const DType type = of_frame.type();
+  lowering_.over_frames.push_back({kind, std::move(of_frame), next_local_});
+  return kernel::symbol(SymbolKind::kLocal, type, next_local_++);
+}
+
+Expr RecipeBuilder::largest_of_frames(Expr number) {
+  return over_frames(OverFrames::Kind::kLargest, std::move(number));
+}
+
+Expr RecipeBuilder::holds_for_most_frames(Expr condition) {
+  return over_frames(OverFrames::Kind::kMost, std::move(condition));
+}
+
 std::vector<Expr> RecipeBuilder::over_batch(std::vector<runtime::BatchOp> ops, std::vector<Expr> numbers) {
   GALATEA_CHECK(sees_batch(node()), node().op->name + " does not say that it sees the batch");
   GALATEA_CHECK(ops.size() == numbers.size() && !ops.empty(), "one operation for each number");

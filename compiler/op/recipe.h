@@ -170,6 +170,14 @@ struct AffineView {
   bool within = false;  ///< it looks at the image itself, and at its edge no further than its filter reaches
 };
 
+/// What the frames of a sample make together of a scalar that each has; lifting (lifting.h) puts it where the
+/// local symbol stands, of which none is left then.
+struct OverFrames {
+  enum class Kind : uint8_t { kLargest, kMost } kind = Kind::kLargest;
+  Expr of_frame;
+  int64_t local = 0;
+};
+
 struct Lowering {
   std::vector<kernel::KernelInput> inputs;  ///< one per node input, in order (loads name them by number;
                                             ///< extents are symbols), then one per constant
@@ -178,6 +186,7 @@ struct Lowering {
   std::vector<Check> checks;  ///< in order, before any kernel
   std::vector<NativeScalars> native_scalars;
   std::vector<NativeOutput> natives;
+  std::vector<OverFrames> over_frames;
   std::vector<LoweredOutput> outputs;
   /// Makes all outputs of all inputs, where there is one; there are no stages then.
   std::shared_ptr<const TextCall> text;
@@ -318,6 +327,10 @@ class RecipeBuilder {
   /// An input of the definition's own; load(number, …) reads it.
   int constant_input(std::string name, std::shared_ptr<const runtime::ConstantTensor> tensor);
 
+  // ---- the frames of the sample, where the call is lifted over some; else of the one that there is
+  Expr largest_of_frames(Expr number);         ///< of i64
+  Expr holds_for_most_frames(Expr condition);  ///< for more than half of them
+
   // ---- native
   std::vector<Expr> native_scalars(std::string function, std::vector<int> inputs, std::vector<Expr> scalars,
                                    std::string config, std::vector<DType> result_types,
@@ -373,6 +386,8 @@ class RecipeBuilder {
   const ir::Graph& graph_;
   ir::NodeId node_;
   Lineage* lineage_;
+  Expr over_frames(OverFrames::Kind kind, Expr of_frame);
+
   std::shared_ptr<const Lifting> lifting_;
   std::vector<ir::Type> frame_outputs_;  ///< where the call is lifted
   mutable std::shared_ptr<const Lowering> scaled_input_;

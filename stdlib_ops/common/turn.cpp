@@ -8,11 +8,9 @@ namespace galatea::ops {
 
 namespace {
 
-/// The extent that holds `length`, which has the parity of `like`.
-Expr covered(const Expr& length, const Expr& like) {
+CanvasExtent covering(const Expr& length, const Expr& like) {
   constexpr double kSlack = 0.01;  // so much of a pixel may stick out
-  const Expr n = ceil_to_i64(length - f64(kSlack));
-  return n + ((n ^ like) & i64(1));
+  return {ceil_to_i64(length - f64(kSlack)), like};
 }
 
 /// Rounded to f32 as in DALI.
@@ -20,7 +18,16 @@ Expr radians_of(const Expr& angle) { return to_f64(angle * f32(std::numbers::pi 
 
 }  // namespace
 
-std::array<Expr, 2> turned_canvas(const Expr& h, const Expr& w, const Expr& angle) {
+Expr canvas_extent(const CanvasExtent& extent) {
+  return extent.least + ((extent.least ^ extent.like) & i64(1));
+}
+
+Expr canvas_of_frames(RecipeBuilder& b, const CanvasExtent& extent) {
+  const Expr odd = b.holds_for_most_frames(equal(extent.like & i64(1), i64(1)));
+  return canvas_extent({b.largest_of_frames(extent.least), to_i64(odd)});
+}
+
+std::array<CanvasExtent, 2> turned_canvas(const Expr& h, const Expr& w, const Expr& angle) {
   const Expr radians = radians_of(angle);
   const Expr c = absolute(kernel::unary(ScalarOp::kCos, radians));
   const Expr s = absolute(kernel::unary(ScalarOp::kSin, radians));
@@ -28,7 +35,7 @@ std::array<Expr, 2> turned_canvas(const Expr& h, const Expr& w, const Expr& angl
     return c * to_f64(along) + s * to_f64(across);
   };
   const Expr upright = s <= c;
-  return {covered(length(h, w), select(upright, h, w)), covered(length(w, h), select(upright, w, h))};
+  return {covering(length(h, w), select(upright, h, w)), covering(length(w, h), select(upright, w, h))};
 }
 
 Status check_axis(const TypeContext& ctx, const std::string& help) {
@@ -73,14 +80,14 @@ Rotation rotation_about(const std::array<Expr, 3>& unit, const Expr& cosine, con
   return rotation;
 }
 
-std::array<Expr, 3> turned_canvas(const std::array<Expr, 3>& extents, const std::array<Expr, 3>& unit,
-                                  const Expr& angle) {
+std::array<CanvasExtent, 3> turned_canvas(const std::array<Expr, 3>& extents, const std::array<Expr, 3>& unit,
+                                          const Expr& angle) {
   const Expr radians = radians_of(angle);
   const Rotation rotation =
       rotation_about(unit, kernel::unary(ScalarOp::kCos, radians), kernel::unary(ScalarOp::kSin, radians));
   // Rows are x first, extents d first.
   const std::array<Expr, 3> of = {extents[2], extents[1], extents[0]};
-  std::array<Expr, 3> canvas;
+  std::array<CanvasExtent, 3> canvas;
   for (size_t i = 0; i < 3; ++i) {
     Expr length = f64(0), most = to_f32(absolute(rotation[i][i])), like = of[i];
     for (size_t j = 0; j < 3; ++j) {
@@ -90,7 +97,7 @@ std::array<Expr, 3> turned_canvas(const std::array<Expr, 3>& extents, const std:
       like = select(narrow > most, of[j], like);
       most = max(narrow, most);
     }
-    canvas[2 - i] = covered(length, like);
+    canvas[2 - i] = covering(length, like);
   }
   return canvas;
 }

@@ -96,12 +96,19 @@ struct Turn {
   std::array<Expr, N> size;
 };
 
+template <size_t N>
+std::array<Expr, N> whole_canvas(RecipeBuilder& b, const std::array<CanvasExtent, N>& canvas) {
+  std::array<Expr, N> size;
+  for (size_t k = 0; k < N; ++k) size[k] = canvas_of_frames(b, canvas[k]);
+  return size;
+}
+
 Turn<2> turn_of(RecipeBuilder& b) {
   const auto [h, w] = warped_extents<2>(b);
   const auto [angle, c, s] = angle_of(b);
   const std::array<Expr, 2> size = b.given("size")       ? warp_size(b)
                                    : b.flag("keep_size") ? std::array{h, w}
-                                                         : turned_canvas(h, w, angle);
+                                                         : whole_canvas(b, turned_canvas(h, w, angle));
   const Expr half = f64(0.5);
   const Expr in_x = to_f64(w) * half, in_y = to_f64(h) * half;
   const Expr out_x = to_f64(size[1]) * half, out_y = to_f64(size[0]) * half;
@@ -111,9 +118,10 @@ Turn<2> turn_of(RecipeBuilder& b) {
 Turn<3> turn_in_space(RecipeBuilder& b) {
   const std::array<Expr, 3> extents = warped_extents<3>(b), unit = unit_axis(b);
   const auto [angle, c, s] = angle_of(b);
-  const std::array<Expr, 3> size = b.given("size")       ? warp_size<3>(b)
-                                   : b.flag("keep_size") ? extents
-                                                         : turned_canvas(extents, unit, angle);
+  const std::array<Expr, 3> size = b.given("size") ? warp_size<3>(b)
+                                   : b.flag("keep_size")
+                                       ? extents
+                                       : whole_canvas(b, turned_canvas(extents, unit, angle));
   // From the output to the input: backwards.
   const Rotation back = rotation_about(unit, c, -s);
   Affine<3> map;

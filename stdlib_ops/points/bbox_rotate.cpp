@@ -126,9 +126,11 @@ void define_bbox_rotate(RecipeBuilder& b) {
   // As in fn.rotate: whole turns go first, exactly.
   const Expr degrees = kernel::binary(ScalarOp::kRem, to_f64(angle), f64(360));
   const Expr radians = degrees * f64(std::numbers::pi / 180);
-  const std::array<Expr, 2> canvas = b.given("size")       ? warp_size(b)
-                                     : b.flag("keep_size") ? std::array{h, w}
-                                                           : turned_canvas(h, w, angle);
+  const auto whole = turned_canvas(h, w, angle);
+  const std::array<Expr, 2> canvas = b.given("size") ? warp_size(b)
+                                     : b.flag("keep_size")
+                                         ? std::array{h, w}
+                                         : std::array{canvas_extent(whole[0]), canvas_extent(whole[1])};
   const std::vector<Expr> scalars = {kernel::unary(ScalarOp::kCos, radians),
                                      kernel::unary(ScalarOp::kSin, radians),
                                      w,

@@ -68,6 +68,15 @@ def add_rotate(group):
     frames = {"x": Feed([np.stack([sample, sample[::-1]]) for sample in volumes(6)["x"].samples], "FDHWC")}
     group.case("rotate_frames", "fn.rotate(x, angle=40.0, axis=(1, 2, 0), fill_value=1)", frames, tolerance=1, why=STEPS, mean_tolerance=0.15,
                expect=lambda x: np.stack([formulas.rotate_volume(frame, (1, 2, 0), 40, fill=1) for frame in x]))
+    turns = [[30, -100], [75, 10], [200, 44]]
+    axes = [[(1, 0, 0.5), (0, 1, 0)], [(0, 2, 0), (1, 1, 1)], [(-1, 1, 1), (0, 0, 1)]]
+    # Of frames that turn by angles of their own, the largest canvas: no formula, but the recorded one.
+    each_frame = "fn.rotate(x, angle=fn.per_frame(fn.reshape(v, shape=[2])), axis=fn.per_frame(fn.reshape(a, shape=[2, 3])), fill_value=1)"
+    group.case("rotate_each_frame", each_frame, frames | {"v": each(turns), "a": each(axes)}, tolerance=1, why=STEPS, mean_tolerance=0.15)
+    shots = {"x": Feed([np.concatenate([sample[:1], sample[:1, ::-1], sample[-1:]]) for sample in volumes(11)["x"].samples], "FHWC")}
+    for suffix, angle in [("", "fn.reshape(v, shape=[3])"), ("_of_any_number", "v")]:
+        group.case("rotate_each_image" + suffix, f"fn.rotate(x, angle=fn.per_frame({angle}), fill_value=1)",
+                   shots | {"v": each([[10, 20, 80], [45, -45, 3], [180, 90, 89]])}, tolerance=1, why=STEPS, mean_tolerance=0.15)
     images = {"x": Feed([sample[0] for sample in volumes(6)["x"].samples], "HWC")}
     group.case("rotate_image", "fn.rotate(x, angle=40.0, axis=(1, 2, 0), fill_value=1)", images, tolerance=1, why=STEPS, mean_tolerance=0.15,
                expect=lambda x: formulas.rotate(x, 40, fill=1))
