@@ -73,7 +73,7 @@ std::optional<ir::ValueId> open_list(const RecipeBuilder& b, std::string_view na
 }
 
 /// Its first n elements; past its end stands the last one (SymbolKind::kElement).
-std::vector<Expr> elements_of(const RecipeBuilder& b, ir::ValueId value, int n, DType type) {
+std::vector<Expr> first_elements(const RecipeBuilder& b, ir::ValueId value, int n, DType type) {
   const DType own = b.type_of(value).dtype;
   std::vector<Expr> list;
   for (int i = 0; i < n; ++i)
@@ -93,7 +93,7 @@ std::vector<Expr> list_arg(RecipeBuilder& b, std::string_view name, int n, DType
   const Expr length = length_of_open(*value);
   b.check(equal(length, i64(n)) | equal(length, i64(1)),
           fmt::format("{} has {{}} elements, {} are needed", name, n), {length}, {}, std::string(name));
-  return elements_of(b, *value, n, type);
+  return first_elements(b, *value, n, type);
 }
 
 std::vector<Expr> exact_list_arg(RecipeBuilder& b, std::string_view name, int n, DType type) {
@@ -180,8 +180,8 @@ SampleAxes axes_of_sample(RecipeBuilder& b, int ndim) {
     b.check((out.count > i64(0)) & (out.count <= i64(ndim)),
             fmt::format("{{}} axes are named, the input has {}", ndim), {out.count}, {}, "axes");
   }
-  out.axes =
-      open ? elements_of(b, *open, ndim, DType::kI64) : b.arg_list("axes", b.arg_length("axes"), DType::kI64);
+  out.axes = open ? first_elements(b, *open, ndim, DType::kI64)
+                  : b.arg_list("axes", b.arg_length("axes"), DType::kI64);
   for (size_t n = 0; n < out.axes.size(); ++n) {
     Expr& axis = out.axes[n];
     // Past the end stands the last axis: the same once more says nothing new of its range.
@@ -222,7 +222,8 @@ std::vector<Expr> list_of_axes(RecipeBuilder& b, std::string_view name, const Sa
   const auto n = static_cast<int>(axes.axes.size());
   if (!axes.count) return list_arg(b, name, n, type);
   const auto open = open_list(b, name);
-  std::vector<Expr> list = open ? elements_of(b, *open, n, type) : b.arg_list(name, b.arg_length(name), type);
+  std::vector<Expr> list =
+      open ? first_elements(b, *open, n, type) : b.arg_list(name, b.arg_length(name), type);
   const Expr length = open ? length_of_open(*open) : i64(std::ssize(list));
   b.check(equal(length, axes.count) | equal(length, i64(1)),
           fmt::format("{} has {{}} elements for {{}} axes", name), {length, axes.count}, {},

@@ -177,7 +177,7 @@ struct AxisArguments {
   std::function<Expr(int input)> element;
 };
 
-AxisRange range_of(RecipeBuilder& b, const AxisArguments& arguments, const Expr& input_extent,
+AxisRange range_by(RecipeBuilder& b, const AxisArguments& arguments, const Expr& input_extent,
                    int first_positional) {
   const Expr length = to_f64(input_extent);
   const bool positional = b.num_inputs() > first_positional;
@@ -241,7 +241,7 @@ AxisRange slice_range(RecipeBuilder& b, int n, int num_axes, const Expr& input_e
   const AxisArguments arguments = {
       [&](const char* name, DType type) { return list_arg(b, name, num_axes, type)[static_cast<size_t>(n)]; },
       [&](int input) { return input_element(b, input, n, num_axes); }};
-  return range_of(b, arguments, input_extent, first_positional);
+  return range_by(b, arguments, input_extent, first_positional);
 }
 
 std::vector<AxisRange> slice_ranges_of_sample(RecipeBuilder& b, const std::vector<Expr>& extents,
@@ -257,7 +257,7 @@ std::vector<AxisRange> slice_ranges_of_sample(RecipeBuilder& b, const std::vecto
     const AxisArguments arguments = {
         [&](const char* name, DType type) { return list_of_axes(b, name, named, type)[n]; },
         [&](int input) { return input_of_axes(b, input, named)[n]; }};
-    const AxisRange range = range_of(b, arguments, choose(axis, extents), first_positional);
+    const AxisRange range = range_by(b, arguments, choose(axis, extents), first_positional);
     starts.push_back(range.start);
     lengths.push_back(range.extent);
   }

@@ -49,6 +49,7 @@ class Operator:
         return bool(self._arguments.get("preserve", False))
 
     def __call__(self, *inputs: Any, **arguments: Any) -> Any:
+        arguments = {name: value for name, value in arguments.items() if value is not None}
         for name in arguments:
             if self._arguments.get(name) is not None:
                 raise ValueError(f"the argument `{name}` was given to the constructor already")

@@ -81,6 +81,8 @@ def test_what_is_not_there_is_named():
         assert isinstance(value, type), path
     with pytest.raises(NotImplementedError, match="nvidia.dali.fn.optical_flow"):
         fn.optical_flow()
+    with pytest.raises(NotImplementedError, match="nvidia.dali.fn._conditional .* enable_conditionals"):
+        fn._conditional.split([], predicate=True)
 
 
 STAND_INS = """

@@ -224,3 +224,9 @@ def old_random_name(m):
 @case
 def copy(m):
     return run(m, lambda x: m.ops.Copy()(x))
+
+
+@each(nothing=None, another=(2, 2))
+def argument_of_both(m, crop):
+    """An argument of the constructor, given again."""
+    return run(m, lambda x: m.ops.Crop(crop=(2, 3))(x, crop=crop))

@@ -382,3 +382,76 @@ def number_given_as_array(m, shape):
         )
 
     return m.run(body)
+
+
+VOLUMES = {
+    "axis": lambda m, x: m.fn.rotate(x, angle=33.0, axis=(0, 1, 2), fill_value=7),
+    "axis_as_array": lambda m, x: m.fn.rotate(x, angle=33.0, axis=m.np.float32([1, 0, 0])),
+    "keep_size": lambda m, x: m.fn.rotate(x, angle=-50, axis=(1, 1, 1), keep_size=True),
+    "size": lambda m, x: m.fn.rotate(x, angle=45.0, axis=(1, 0, 0), size=(5, 3, 2)),
+    "of_sample": lambda m, x: m.fn.rotate(
+        x, angle=m.feed(m.np.float32([10, 200])), axis=m.feed(m.np.float32([[1, 0, 2], [0, 1, 1]]))
+    ),
+    "no_axis": lambda m, x: m.fn.rotate(m.fn.reshape(x[0], layout="HWC"), angle=10, axis=(1, 0, 0)),
+    "short_axis": lambda m, x: m.fn.rotate(x, angle=10.0, axis=(0, 1)),
+    "short_size": lambda m, x: m.fn.rotate(x, angle=10.0, axis=(0, 1, 0), size=(3, 3)),
+    "matrix": lambda m, x: m.fn.warp_affine(
+        x,
+        matrix=[0.913, 0.107, 0.0, 0.311, 0.0, 0.797, 0.211, -0.103, 0.293, 0.0, 1.109, 0.223],
+        fill_value=3,
+    ),
+    "matrix_size": lambda m, x: m.fn.warp_affine(
+        x, matrix=m.np.eye(3, 4, dtype="float32"), size=(2, 3, 7), inverse_map=False
+    ),
+    "matrix_input": lambda m, x: m.fn.warp_affine(
+        x, m.feed([m.np.eye(3, 4, k, dtype="float32") for k in (0, 1)]), fill_value=3
+    ),
+    "transform": lambda m, x: m.fn.warp_affine(
+        x,
+        m.fn.transforms.combine(
+            m.fn.transforms.rotation(angle=40.0, axis=(0, 1, 1), center=(2, 2, 1)),
+            m.fn.transforms.scale(scale=(1.2, 0.7, 1.1)),
+        ),
+        inverse_map=False,
+        fill_value=3,
+    ),
+    "matrix_of_image": lambda m, x: m.fn.warp_affine(
+        m.fn.reshape(x[0], layout="HWC"), matrix=m.np.eye(3, 4, dtype="float32")
+    ),
+}
+
+
+@each(**{name: name for name in VOLUMES})
+def volume(m, name):
+    np = m.np
+    data = [
+        (np.arange(d * 4 * 5 * 2) * 7 % 101).reshape(d, 4, 5, 2).astype("float32") for d in (3, 2)
+    ]
+    result = apply(m, lambda x: VOLUMES[name](m, x), data, "DHWC")
+    return [
+        (one["layout"], sample["shape"], [round(value, 1) for value in sample["values"][::5]])
+        for one in result
+        for sample in one["samples"]
+    ]
+
+
+@each("angle", "angle_and_axis")
+def canvas_of_frames(m, name):
+    """Frames turn by angles of their own, as many as each sample has."""
+    np = m.np
+
+    def body():
+        angle = m.feed([np.float32([10, 80]), np.float32([30, 40, 90])])
+        axis = m.feed([np.eye(3, dtype="float32")[:n] for n in (2, 3)])
+        depth = () if name == "angle" else (3,)
+        more = {} if name == "angle" else {"axis": m.fn.per_frame(axis)}
+        frames = m.feed([np.ones((n, *depth, 4, 5, 1), "float32") for n in (2, 3)])
+        layout = "FHWC" if name == "angle" else "FDHWC"
+        frames = m.fn.reshape(frames, layout=layout)
+        return m.fn.rotate(frames, angle=m.fn.per_frame(angle), fill_value=0, **more)
+
+    [result] = m.run(body)[0]
+    return result["layout"], [
+        (one["shape"], round(sum(one["values"]) / len(one["values"]), 2))
+        for one in result["samples"]
+    ]
