@@ -9,6 +9,9 @@
 namespace galatea::op {
 namespace {
 
+/// The argument that says where an output's axes stand.
+constexpr std::string_view kOutputLayout = "output_layout";
+
 /// A letter that names nothing: how fn.per_frame marks the other axes of data without a layout.
 constexpr char kUnnamed = '*';
 
@@ -74,6 +77,8 @@ Lifting::Lifting(const ir::Graph& graph, const Operator& op, const std::vector<i
     if (has_frames && arg.is_value() && graph.type(arg.as_value()).layout.find(kFrameAxis) == 0)
       add_argument(graph, arg, next++);
   add_inputs(true);  // along the axes that there are by then
+  for (const ir::Arg& arg : args)
+    if (arg.name == kOutputLayout && !arg.is_value()) asked_ = ir::attr_text(arg.as_attr());
 }
 
 int Lifting::axis_of(char letter, int occurrence) const {
@@ -139,39 +144,54 @@ const ir::Type& Lifting::type(const ir::Graph& graph, ir::ValueId value) const {
   return operand != nullptr ? operand->frame : graph.type(value);
 }
 
+std::vector<int> Lifting::axes_named_in(std::string_view layout) const {
+  std::vector<int> named;
+  size_t found = 0;
+  for (size_t d = 0; d < layout.size(); ++d) {
+    const auto before = static_cast<int>(std::ranges::count(layout.substr(0, d), layout[d]));
+    named.push_back(axis_of(layout[d], before));
+    found += named.back() >= 0 ? 1 : 0;
+  }
+  return found == axes_.size() ? named : std::vector<int>();
+}
+
 ir::Type Lifting::lifted(ir::Type frame, const ir::Graph& graph) const {
   if (frame.extents.empty()) frame.extents.assign(static_cast<size_t>(frame.ndim), -1);
   if (axes_.empty()) return frame;
   const LiftedOperand& first = operands_.front();
-  const ir::Type& own = graph.type(first.value);
   const bool has_all = std::ranges::find(first.dims, -1) == first.dims.end();
-  const bool in_place = has_all && frame.layout == first.frame.layout && frame.ndim == first.frame.ndim;
+  // For each dimension: its axis of the call, or -1 where it is the frame's next one.
+  std::vector<int> places = axes_named_in(asked_);
+  if (std::ssize(places) != frame.ndim + std::ssize(axes_)) {
+    places.clear();
+    if (has_all && frame.layout == first.frame.layout && frame.ndim == first.frame.ndim) {
+      for (int d = 0; d < graph.type(first.value).ndim; ++d) {
+        const auto at = std::ranges::find(first.dims, d);
+        places.push_back(at == first.dims.end() ? -1 : static_cast<int>(at - first.dims.begin()));
+      }
+    } else {
+      for (size_t l = 0; l < axes_.size(); ++l) places.push_back(static_cast<int>(l));
+      places.resize(axes_.size() + static_cast<size_t>(frame.ndim), -1);
+    }
+  }
   const std::string named =
       frame.layout.empty() ? std::string(static_cast<size_t>(frame.ndim), kUnnamed) : frame.layout.str();
   ir::Type out{
       .dtype = frame.dtype, .ndim = frame.ndim + static_cast<int>(axes_.size()), .device = frame.device};
   std::string letters;
-  const auto add_axis = [&](size_t l) {
-    letters += axes_[l].letter;
+  size_t next = 0;
+  for (const int l : places) {
+    if (l < 0) {
+      letters += named[next];
+      out.extents.push_back(frame.extents[next++]);
+      continue;
+    }
+    letters += axes_[static_cast<size_t>(l)].letter;
     int64_t extent = -1;
     for (const LiftedOperand& operand : operands_)
-      if (operand.dims[l] >= 0)
-        extent = std::max(extent, graph.type(operand.value).extents[static_cast<size_t>(operand.dims[l])]);
+      if (const int d = operand.dims[static_cast<size_t>(l)]; d >= 0)
+        extent = std::max(extent, graph.type(operand.value).extents[static_cast<size_t>(d)]);
     out.extents.push_back(extent);
-  };
-  size_t next = 0;
-  const auto add_own = [&] {
-    letters += named[next];
-    out.extents.push_back(frame.extents[next++]);
-  };
-  if (in_place) {
-    for (int d = 0; d < own.ndim; ++d) {
-      const auto at = std::ranges::find(first.dims, d);
-      at == first.dims.end() ? add_own() : add_axis(static_cast<size_t>(at - first.dims.begin()));
-    }
-  } else {
-    for (size_t l = 0; l < axes_.size(); ++l) add_axis(l);
-    while (next < frame.extents.size()) add_own();
   }
   out.layout = Layout(letters);
   return out;
@@ -180,9 +200,12 @@ ir::Type Lifting::lifted(ir::Type frame, const ir::Graph& graph) const {
 std::string Lifting::frame_text(const Operator& op, std::string_view argument, std::string text) const {
   const ArgSpec* spec = op.find_arg(argument);
   if (!lifts() || spec == nullptr || spec->kind != ArgKind::kLayout) return text;
-  std::string front;
-  for (const LiftedAxis& axis : axes_) front += axis.letter;
-  return text.starts_with(front) ? text.substr(front.size()) : text;
+  const std::vector<int> named = axes_named_in(text);
+  if (named.empty()) return text;
+  std::string frame;
+  for (size_t d = 0; d < text.size(); ++d)
+    if (named[d] < 0) frame += text[d];
+  return frame;
 }
 
 std::vector<int> Lifting::dims_in(const Layout& layout) const {

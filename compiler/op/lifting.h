@@ -57,13 +57,13 @@ class Lifting {
   /// The type of a value, or of a frame of it.
   const ir::Type& type(const ir::Graph& graph, ir::ValueId value) const;
 
-  /// Of an output, as a type rule says it of a frame: axes stand where the first operand has them, if that
-  /// has the frame's layout, else in front.
+  /// Of an output, as a type rule says it of a frame: axes stand where the text's output_layout has them, or
+  /// where the first operand has them, if that has the frame's layout, else in front.
   ir::Type lifted(ir::Type frame, const ir::Graph& graph) const;
   /// The same backwards.
   ir::Type frame_of(const ir::Type& output) const;
   /// A layout that the text gives for an output, as it is for a frame: without the axes of the call, if it
-  /// begins with them.
+  /// names all of them.
   std::string frame_text(const Operator& op, std::string_view argument, std::string text) const;
   /// The dimension of each axis in a layout.
   std::vector<int> dims_in(const Layout& layout) const;
@@ -73,9 +73,12 @@ class Lifting {
   int add_axis(const LiftedAxis& axis);
   void add_input(const ir::Graph& graph, const Port& spec, ir::ValueId value, int input);
   void add_argument(const ir::Graph& graph, const ir::Arg& arg, int input);
+  /// For each letter: its axis of the call, or -1; nothing if the layout lacks an axis.
+  std::vector<int> axes_named_in(std::string_view layout) const;
 
   std::vector<LiftedAxis> axes_;
   std::vector<LiftedOperand> operands_;
+  std::string asked_;  ///< the text's output_layout, if there is one
   int num_inputs_ = 0;
 };
 

@@ -210,7 +210,7 @@ namespace {
 std::optional<BoundsPolicy> parse_policy(const std::string& name) {
   if (name == "error") return BoundsPolicy::kError;
   if (name == "trim_to_shape") return BoundsPolicy::kTrim;
-  if (name == "pad" || name == "constant") return BoundsPolicy::kPad;
+  if (name == "pad" || name == "constant" || name == "fill") return BoundsPolicy::kPad;
   if (name == "edge" || name == "clamp") return BoundsPolicy::kEdge;
   if (name == "reflect" || name == "reflect_1001") return BoundsPolicy::kReflect1001;
   if (name == "reflect_101") return BoundsPolicy::kReflect101;

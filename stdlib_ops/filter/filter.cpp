@@ -67,9 +67,12 @@ Status check_anchor(const TypeContext& ctx, size_t axes) {
   return {};
 }
 
-/// The name of a border that is meant: "101" and "1001" are DALI's short ones.
+/// The name of a border that is meant: DALI knows each by several.
 std::string border_name(const std::string& text) {
-  return text == "101" || text == "1001" ? "reflect_" + text : text;
+  if (text == "101") return "reflect_101";
+  if (text == "1001" || text == "reflect") return "reflect_1001";
+  if (text == "edge") return "clamp";
+  return text == "fill" ? "constant" : text;
 }
 
 Status check_border(const TypeContext& ctx) {
@@ -232,7 +235,7 @@ Operator make_filter() {
        .default_value = std::string("reflect_101"),
        .documentation =
            "What lies outside the image: \"reflect_101\" or \"101\" (cb|abc), \"reflect_1001\" or "
-           "\"1001\" (cba|abc), \"wrap\", \"clamp\" or \"constant\"."},
+           "\"1001\" or \"reflect\" (cba|abc), \"wrap\", \"clamp\" or \"edge\", \"constant\" or \"fill\"."},
       {.name = "mode",
        .kind = ArgKind::kString,
        .default_value = std::string("same"),

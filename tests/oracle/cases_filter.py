@@ -119,6 +119,8 @@ FILTERS = [
     ("default", "", {}), ("anchor", "anchor=[0, 2]", dict(anchor=(0, 2))), ("anchor_one", "anchor=1", dict(anchor=(1, 1))),
     ("reflect_1001", 'border="reflect_1001"', dict(border="reflect_1001")), ("wrap", 'border="wrap"', dict(border="wrap")),
     ("clamp", 'border="clamp"', dict(border="clamp")), ("constant", 'border="constant"', dict(border="constant")),
+    ("edge", 'border="edge"', dict(border="clamp")), ("reflect", 'border="reflect"', dict(border="reflect_1001")),
+    ("fill", 'border="fill"', dict(border="constant")),
 ]
 
 

@@ -50,6 +50,16 @@ def add_operators(group):
     group.case("filter", f"import numpy as np\n---\nreturn fn.experimental.filter(x, {window})", {"x": few(2040)}, **COLOUR)
 
 
+def add_output_layouts(group):
+    """The frames' axis stands where output_layout says."""
+    shots = few(2060).samples
+    for layout in ("FHWC", "FCHW", "CFHW"):
+        feeds = {"x": Feed([shot.transpose(["FHWC".index(letter) for letter in layout]) for shot in shots], layout)}
+        for output in ("FHWC", "FCHW", "CFHW", "HWFC"):
+            group.case(f"crop_mirror_normalize_{layout}_{output}", f'fn.crop_mirror_normalize(x, crop=[4, 5], mean=[1, 2, 3], output_layout="{output}")',
+                       feeds, tolerance=1e-5, why="float32")
+
+
 def add_augmentations(group):
     for k, name in enumerate(SIGNED):
         group.case(f"augmentation_{name}", call(name), {"x": sequences(2 * BINS, 2100 + 30 * k), "b": bins(), "s": signs()},
@@ -91,5 +101,6 @@ def add_applications(group):
 
 def add(group):
     add_operators(group)
+    add_output_layouts(group)
     add_augmentations(group)
     add_applications(group)
