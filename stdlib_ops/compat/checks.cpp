@@ -29,11 +29,4 @@ Status check_without(const TypeContext& ctx,
   return {};
 }
 
-std::vector<op::Preset> refused_presets(const std::string& why, const std::string& help) {
-  std::vector<op::Preset> presets;
-  for (const Compat peer : {Compat::kPil, Compat::kTorchvision, Compat::kOpenCv})
-    presets.push_back({.peer = peer, .differs = {}, .refused = why + "; " + help});
-  return presets;
-}
-
 }  // namespace galatea::ops

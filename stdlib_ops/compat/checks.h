@@ -23,10 +23,6 @@ Status check_bytes(const TypeContext& ctx);
 Status check_without(const TypeContext& ctx,
                      std::initializer_list<std::pair<const char*, const char*>> arguments);
 
-/// Entries of an operator whose counterparts the libraries have, and whose numbers are not here: every preset is
-/// an error that says what to do.
-std::vector<op::Preset> refused_presets(const std::string& why, const std::string& help);
-
 // ---- little words for fixed-point arithmetic
 inline Expr i32(int64_t value) { return kernel::const_int(value, DType::kI32); }
 inline Expr to_i32(const Expr& e) { return kernel::convert(e, DType::kI32); }

@@ -1,12 +1,12 @@
-// See resize.h. Sources of the formulas: Pillow's Resample.c and Geometry.c, PyTorch's UpSampleKernel.cpp, OpenCV's
-// resize.cpp, as recorded outputs of the libraries confirm (tests/oracle, group compat_resize).
+// See resize.h; OpenCV's filters are in opencv_resize.cpp. Sources of the formulas: Pillow's Resample.c and
+// Geometry.c, PyTorch's UpSampleKernel.cpp, as recorded outputs of the libraries confirm (tests/oracle, group
+// compat_resize).
 //
 // All filter columns first, then rows. Pillow and torchvision round to bytes in between: weights are integers,
 // away(w 2^p) of f64 weights w, with p = 22 in Pillow and, in torchvision, the largest p with which the axis's
 // largest weight stays below 2^15. What differs in p alone is written with p = 22 here: weights times 2^(22 - p)
-// give the same bytes. OpenCV has weights of 11 bits and keeps what columns give in i32 or f32.
-//
-// Floats have the same weights before they are rounded. Pillow (mode F) adds up in f64, the others in f32.
+// give the same bytes. Floats have the same weights before they are rounded: Pillow (mode F) adds up in f64,
+// torchvision in f32.
 #include "stdlib_ops/compat/resize.h"
 
 #include <array>
@@ -16,15 +16,12 @@
 #include "stdlib_ops/common/places.h"
 #include "stdlib_ops/common/resample.h"
 #include "stdlib_ops/compat/checks.h"
+#include "stdlib_ops/compat/opencv_resize.h"
 
 namespace galatea::ops {
 namespace {
 
-constexpr int64_t kByteBits = 22;        // of weights between bytes
-constexpr int64_t kOpenCvBits = 11;      // of OpenCV's weights
-constexpr double kOpenCvCubic = -0.75;   // a of OpenCV's cubic, and of torchvision's without antialiasing
-constexpr double kAreaSlack = 1e-3;      // a part of a pixel that OpenCV's INTER_AREA leaves out
-constexpr double kWholeSlack = 0x1p-52;  // DBL_EPSILON
+constexpr int64_t kByteBits = 22;  // of weights between bytes
 
 Filter filter_of_call(const TypeContext& c) { return static_cast<Filter>(c.integer("interp_type")); }
 Filter filter_of_call(const RecipeBuilder& b) { return static_cast<Filter>(b.integer("interp_type")); }
@@ -55,30 +52,6 @@ const char* filters_of(Compat compat) {
              ? "INTERP_NN, INTERP_LINEAR or INTERP_CUBIC"
              : "INTERP_NN, INTERP_LINEAR, INTERP_CUBIC or INTERP_BOX (INTER_AREA)";
 }
-
-DType type_of_image(const RecipeBuilder& b) { return b.input_type(0).dtype; }
-bool is_of_floats(const RecipeBuilder& b) { return type_of_image(b) == DType::kF32; }
-
-/// One axis: cells 0 … n-1 sample [lo, hi) of `extent` pixels.
-struct CompatAxis {
-  int dim = 0;
-  std::string name;
-  Expr lo, hi;     // f64
-  Expr n, extent;  // i64
-  Expr scale() const { return (hi - lo) / to_f64(n); }
-};
-
-/// What is resized: input 0, or a stage that is a window of it.
-struct CompatSource {
-  StageRef window;
-  Axes extents;
-};
-
-/// What a band along an axis needs.
-struct CompatBand {
-  StageRef first, weight;
-  Expr taps;
-};
 
 // ---- extents
 
@@ -301,36 +274,6 @@ CompatBand fixed_band(RecipeBuilder& b, const CompatAxis& axis, Filter filter) {
   return band;
 }
 
-/// What a band gives along `axis` of input 0 (where source.index < 0) or of a stage.
-StageRef apply_band(RecipeBuilder& b, const std::string& name, const CompatAxis& axis, const CompatBand& band,
-                    StageRef source, Axes extents, DType type, DType accumulator,
-                    const std::function<Expr(Expr)>& finish) {
-  const auto a = static_cast<size_t>(axis.dim);
-  extents[a] = axis.n;
-  return b.band({.name = name,
-                 .type = type,
-                 .extents = std::move(extents),
-                 .axis = axis.dim,
-                 .accumulator = accumulator,
-                 .taps = band.taps,
-                 .first = [&](Expr i) { return b.load(band.first, {i}); },
-                 .weight = [&](Expr i, Expr k) { return b.load(band.weight, {i, k}); },
-                 .source =
-                     [&](const Axes& at, Expr index) {
-                       Axes from = at;
-                       from[a] = index;
-                       return source.index < 0 ? b.load(0, from, Border::kClamp)
-                                               : b.load(source, from, Border::kClamp);
-                     },
-                 .finish = finish});
-}
-
-/// round(value / 2^bits), half up, as a byte.
-Expr byte_of(const Expr& value, int64_t bits) {
-  const Expr half = kernel::const_int(int64_t{1} << (bits - 1), value.type());
-  return kernel::saturate(shift_right(value + half, bits), DType::kU8);
-}
-
 StageRef resize_filtered(RecipeBuilder& b, const CompatSource& source, const CompatAxis& rows,
                          const CompatAxis& columns, Filter filter) {
   const bool widens = b.compat() == Compat::kPil || b.flag("antialias");
@@ -398,165 +341,12 @@ StageRef resize_nearest(RecipeBuilder& b, const CompatSource& source, const Comp
   });
 }
 
-// ---- OpenCV
-
-/// Pixels of the input per cell, as cv2.resize computes it.
-Expr opencv_scale(const CompatAxis& axis) { return f64(1) / (to_f64(axis.n) / to_f64(axis.extent)); }
-
-/// The place of a cell, f32, counted from the middle of the first pixel.
-Expr opencv_place(const CompatAxis& axis, const Expr& i) {
-  return to_f32((to_f64(i) + f64(0.5)) * opencv_scale(axis) - f64(0.5));
-}
-
-/// OpenCV's weights [n, taps] of f32 ones: of bytes, in 11 bits, half to even.
-StageRef opencv_weights_of(RecipeBuilder& b, const CompatAxis& axis, const Expr& taps,
-                           const std::function<Expr(const Axes&)>& weight) {
-  if (is_of_floats(b)) return b.map(axis.name + "_weight", DType::kF32, {axis.n, taps}, weight);
-  return b.map(axis.name + "_weight", DType::kI32, {axis.n, taps}, [&](const Axes& at) {
-    return kernel::saturate(weight(at) * f32(1 << kOpenCvBits), DType::kI32);
-  });
-}
-
-/// Sums along columns, before rows are added up.
-DType type_of_sums(const RecipeBuilder& b) { return is_of_floats(b) ? DType::kF32 : DType::kI32; }
-
-/// Two pixels. Of columns, the second one counts nothing at the edge; of rows it is the edge again.
-CompatBand linear_pair(RecipeBuilder& b, const CompatAxis& axis, bool stops_at_edge) {
-  const Expr last = axis.extent - i64(1);
-  const auto left = [=](const Expr& i) { return floor_to_i64(opencv_place(axis, i)); };
-  CompatBand band;
-  band.taps = i64(2);
-  band.first = b.map(axis.name + "_first", DType::kI64, {axis.n}, [&](const Axes& at) {
-    return stops_at_edge ? clamp(left(at[0]), i64(0), last) : left(at[0]);
-  });
-  band.weight = opencv_weights_of(b, axis, band.taps, [&](const Axes& at) {
-    const Expr place = opencv_place(axis, at[0]);
-    Expr beyond = place - kernel::unary(ScalarOp::kFloor, place);
-    if (stops_at_edge) beyond = select((left(at[0]) < i64(0)) | (left(at[0]) >= last), f32(0), beyond);
-    return select(equal(at[1], i64(0)), f32(1) - beyond, beyond);
-  });
-  return band;
-}
-
-StageRef opencv_linear(RecipeBuilder& b, const CompatSource& source, const CompatAxis& rows,
-                       const CompatAxis& columns) {
-  const StageRef across = apply_band(b, "across", columns, linear_pair(b, columns, true), source.window,
-                                     source.extents, type_of_sums(b), type_of_sums(b), {});
-  const CompatBand down = linear_pair(b, rows, false);
-  Axes extents = source.extents;
-  const auto h = static_cast<size_t>(rows.dim);
-  extents[h] = rows.n;
-  extents[static_cast<size_t>(columns.dim)] = columns.n;
-  if (is_of_floats(b)) {
-    extents[h] = source.extents[h];
-    return apply_band(b, "resize", rows, down, across, extents, DType::kF32, DType::kF32, {});
-  }
-  return b.map("resize", DType::kU8, extents, [&](const Axes& at) {
-    // Each product loses its low bits before the sum, as in 16-bit lanes.
-    Expr sum = kernel::const_int(2, DType::kI32);
-    for (int64_t k = 0; k < 2; ++k) {
-      Axes from = at;
-      from[h] = b.load(down.first, {at[h]}) + i64(k);
-      const Expr value = shift_right(b.load(across, from, Border::kClamp), 4);
-      sum = sum + shift_right(value * b.load(down.weight, {at[h], i64(k)}), 16);
-    }
-    return kernel::saturate(shift_right(sum, 2), DType::kU8);
-  });
-}
-
-CompatBand cubic_four(RecipeBuilder& b, const CompatAxis& axis) {
-  CompatBand band;
-  band.taps = i64(4);
-  band.first = b.map(axis.name + "_first", DType::kI64, {axis.n},
-                     [&](const Axes& at) { return floor_to_i64(opencv_place(axis, at[0])) - i64(1); });
-  band.weight = opencv_weights_of(b, axis, band.taps, [&](const Axes& at) {
-    const Expr place = opencv_place(axis, at[0]);
-    const Expr x = place - kernel::unary(ScalarOp::kFloor, place), y = f32(1) - x;
-    const Expr a = f32(kOpenCvCubic), z = x + f32(1);
-    const Expr c0 = ((a * z - f32(5) * a) * z + f32(8) * a) * z - f32(4) * a;
-    const auto inner = [&](const Expr& t) { return ((a + f32(2)) * t - (a + f32(3))) * t * t + f32(1); };
-    const Expr c1 = inner(x), c2 = inner(y);
-    return choose(at[1], {c0, c1, c2, f32(1) - c0 - c1 - c2});
-  });
-  return band;
-}
-
-StageRef opencv_cubic(RecipeBuilder& b, const CompatSource& source, const CompatAxis& rows,
-                      const CompatAxis& columns) {
-  const StageRef across = apply_band(b, "across", columns, cubic_four(b, columns), source.window,
-                                     source.extents, type_of_sums(b), type_of_sums(b), {});
-  Axes extents = source.extents;
-  extents[static_cast<size_t>(columns.dim)] = columns.n;
-  std::function<Expr(Expr)> finish;
-  if (!is_of_floats(b)) finish = [](const Expr& sum) { return byte_of(sum, 2 * kOpenCvBits); };
-  return apply_band(b, "resize", rows, cubic_four(b, rows), across, extents, type_of_image(b),
-                    type_of_sums(b), finish);
-}
-
-/// Pixels that a cell covers, by the share of the cell that each fills; by 1 where factors are whole.
-CompatBand area_band(RecipeBuilder& b, const CompatAxis& axis, const Expr& whole) {
-  const Expr scale = opencv_scale(axis);
-  const auto begin = [=](const Expr& i) { return to_f64(i) * scale; };
-  const auto second = [=](const Expr& i) { return floor_to_i64(begin(i) + scale); };
-  const Expr last = axis.extent - i64(1);
-  const auto end = [=](const Expr& i) { return kernel::min(second(i), last); };
-  const auto start = [=](const Expr& i) { return kernel::min(ceil_to_i64(begin(i)), end(i)); };
-  const Expr factor = round_to_i64(scale);
-  CompatBand band;
-  band.taps = ceil_to_i64(scale) + i64(1);
-  band.first = b.map(axis.name + "_first", DType::kI64, {axis.n}, [&](const Axes& at) {
-    const Expr from = start(at[0]);
-    const Expr part = (to_f64(from) - begin(at[0])) > f64(kAreaSlack);
-    return select(whole, at[0] * factor, select(part, from - i64(1), from));
-  });
-  band.weight = b.map(axis.name + "_weight", DType::kF32, {axis.n, band.taps}, [&](const Axes& at) {
-    const Expr pixel = b.load(band.first, {at[0]}) + at[1], from = start(at[0]), to = end(at[0]);
-    const Expr cell = kernel::min(scale, to_f64(axis.extent) - begin(at[0]));
-    const Expr rest = begin(at[0]) + scale - to_f64(to);
-    const Expr behind =
-        select(rest > f64(kAreaSlack), kernel::min(kernel::min(rest, f64(1)), cell) / cell, f64(0));
-    const Expr share = select(pixel < from, (to_f64(from) - begin(at[0])) / cell,
-                              select(pixel < to, f64(1) / cell, select(equal(pixel, to), behind, f64(0))));
-    return select(whole, select(at[1] < factor, f32(1), f32(0)), to_f32(share));
-  });
-  return band;
-}
-
-StageRef opencv_area(RecipeBuilder& b, const CompatSource& source, const CompatAxis& rows,
-                     const CompatAxis& columns) {
-  b.check(
-      (rows.n <= rows.extent) & (columns.n <= columns.extent),
-      "INTERP_BOX is OpenCV's INTER_AREA, which only shrinks here: {} x {} would be larger than the image",
-      {rows.n, columns.n}, "use types.INTERP_LINEAR where an image grows", "interp_type");
-  const Expr down = opencv_scale(rows), across = opencv_scale(columns);
-  const auto is_whole = [](const Expr& scale) {
-    return absolute(scale - to_f64(round_to_i64(scale))) < f64(kWholeSlack);
-  };
-  const Expr whole = is_whole(down) & is_whole(across);
-  const Expr cells = round_to_i64(down) * round_to_i64(across);
-  const Expr two = equal(round_to_i64(down), i64(2)) & equal(round_to_i64(across), i64(2)) & whole;
-  const Expr share = f32(1) / to_f32(cells);
-  const StageRef sums = apply_band(b, "across", columns, area_band(b, columns, whole), source.window,
-                                   source.extents, DType::kF32, DType::kF32, {});
-  Axes extents = source.extents;
-  extents[static_cast<size_t>(columns.dim)] = columns.n;
-  return apply_band(b, "resize", rows, area_band(b, rows, whole), sums, extents, type_of_image(b),
-                    DType::kF32, [&](const Expr& sum) {
-                      if (is_of_floats(b)) return select(whole, sum * share, sum);
-                      const Expr half_up = kernel::unary(ScalarOp::kFloor, (sum + f32(2)) * f32(0.25));
-                      return kernel::saturate(select(two, half_up, select(whole, sum * share, sum)),
-                                              DType::kU8);
-                    });
-}
-
 StageRef compat_resized(RecipeBuilder& b, const CompatSource& source, const CompatAxis& rows,
                         const CompatAxis& columns) {
   const Filter filter = filter_of_call(b);
   if (filter == Filter::kNearest) return resize_nearest(b, source, rows, columns);
   if (b.compat() != Compat::kOpenCv) return resize_filtered(b, source, rows, columns, filter);
-  if (filter == Filter::kLinear) return opencv_linear(b, source, rows, columns);
-  return filter == Filter::kCubic ? opencv_cubic(b, source, rows, columns)
-                                  : opencv_area(b, source, rows, columns);
+  return resize_as_opencv(b, source, rows, columns, filter);
 }
 
 }  // namespace
@@ -624,13 +414,73 @@ void define_compat_resize(RecipeBuilder& b) {
                    {kernel::convert(rows.extent, DType::kI32), kernel::convert(columns.extent, DType::kI32)});
 }
 
+namespace {
+
+AxisPlaces places_along(const CompatAxis& axis) {
+  const Expr factor = to_f64(axis.n) / (axis.hi - axis.lo);
+  return {factor, -(axis.lo * factor)};
+}
+
+/// What fn.resize_crop_mirror keeps of an axis of the resized image.
+struct CompatWindow {
+  AxisRange range;
+  Expr mirrored;
+};
+
+/// Rows, then columns.
+std::array<CompatWindow, 2> compat_windows(RecipeBuilder& b, const CompatAxis& rows,
+                                           const CompatAxis& columns) {
+  const Expr mirror = b.arg("mirror", DType::kI64);
+  std::array<CompatWindow, 2> windows = {
+      CompatWindow{{i64(0), rows.n}, not_equal(mirror & i64(2), i64(0))},
+      CompatWindow{{i64(0), columns.n}, not_equal(mirror & i64(1), i64(0))}};
+  if (!b.given("crop") && !b.given("crop_h") && !b.given("crop_w")) return windows;
+  const std::vector<Expr> extents = {rows.n, columns.n};
+  const auto asked = crop_window(b, "HW", extents);
+  for (size_t a = 0; a < 2; ++a)
+    windows[a].range = apply_bounds(b, asked[a], extents[a], BoundsPolicy::kError, "HW"[a]);
+  return windows;
+}
+
+}  // namespace
+
+void define_compat_resize_crop_mirror(RecipeBuilder& b) {
+  const auto [rows, columns] = compat_axes(b, nullptr);
+  const auto windows = compat_windows(b, rows, columns);
+  const StageRef whole = compat_resized(b, {{}, b.extents(0)}, rows, columns);
+  const ir::Type& out = b.output_type(0);
+  Axes extents = b.extents(0);
+  const std::array<size_t, 2> dims = {static_cast<size_t>(rows.dim), static_cast<size_t>(columns.dim)};
+  for (size_t a = 0; a < 2; ++a) {
+    const int64_t known = out.extents[dims[a]];
+    extents[dims[a]] = known >= 0 ? kernel::extent_constant(known) : windows[a].range.extent;
+  }
+  b.output_stage(0, b.map("window", type_of_image(b), extents, [&](const Axes& at) {
+    Axes from = at;
+    for (size_t a = 0; a < 2; ++a) {
+      const Expr& place = at[dims[a]];
+      from[dims[a]] = windows[a].range.start +
+                      select(windows[a].mirrored, windows[a].range.extent - i64(1) - place, place);
+    }
+    return b.load(whole, from);
+  }));
+}
+
+void output_compat_resized_crop_places(RecipeBuilder& b) {
+  const auto [rows, columns] = compat_axes(b, nullptr);
+  const auto windows = compat_windows(b, rows, columns);
+  const auto along = [](const CompatAxis& axis, const CompatWindow& window) {
+    const AxisPlaces resized = places_along(axis);
+    const Expr offset = resized.offset - to_f64(window.range.start);
+    return AxisPlaces{select(window.mirrored, -resized.factor, resized.factor),
+                      select(window.mirrored, to_f64(window.range.extent) - offset, offset)};
+  };
+  output_places(b, along(columns, windows[1]), along(rows, windows[0]));
+}
+
 void output_compat_resized_places(RecipeBuilder& b) {
   const auto [rows, columns] = compat_axes(b, nullptr);
-  const auto along = [](const CompatAxis& axis) {
-    const Expr factor = to_f64(axis.n) / (axis.hi - axis.lo);
-    return AxisPlaces{factor, -(axis.lo * factor)};
-  };
-  output_places(b, along(columns), along(rows));
+  output_places(b, places_along(columns), places_along(rows));
 }
 
 void output_compat_resized_window(RecipeBuilder& b, const AxisRange& rows, const AxisRange& columns,
@@ -656,6 +506,12 @@ void output_compat_resized_window(RecipeBuilder& b, const AxisRange& rows, const
   };
   b.output_stage(0, compat_resized(b, source, axis(at.h, "rows", rows.extent, height),
                                    axis(at.w, "columns", columns.extent, width)));
+}
+
+std::vector<op::Preset> resize_presets(const std::string& before) {
+  std::vector<op::Preset> presets = resize_presets();
+  for (op::Preset& preset : presets) preset.differs = before + preset.differs;
+  return presets;
 }
 
 std::vector<op::Preset> resize_presets() {

@@ -153,6 +153,9 @@ Operator make_laplacian() {
               .documentation = "Whether each derivative is scaled so that its window is normalised."},
              dtype_arg("Element type of the output: the input's or FLOAT.")};
   op.devices = {"cpu", "gpu"};
+  op.presets = {{.peer = op::Compat::kOpenCv,
+                 .differs = {},
+                 .refused = "cv2.Laplacian's windows are others; fn.filter with its window gives them"}};
   op.output_extents = OutputExtents::kLikeFirstInput;
   op.effect =
       effect("fn.laplacian(image, window_size=3, scale={}, dtype=types.UINT8)", {"0.25", "0.5", "1.5"});

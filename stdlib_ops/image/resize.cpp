@@ -185,6 +185,7 @@ std::vector<ResampleAxis> resized_windows(RecipeBuilder& b, const ir::Type* made
 }
 
 void define_resize_crop_mirror(RecipeBuilder& b) {
+  if (b.compat() != op::Compat::kDali) return define_compat_resize_crop_mirror(b);
   b.output_stage(0, resample(b, resized_windows(b, &b.output_type(0))));
 }
 
@@ -237,8 +238,7 @@ std::vector<ArgSpec> size_args() {
 Operator make_cropped(const std::string& name, bool antialias) {
   Operator op;
   op.name = name;
-  op.presets = refused_presets("it resamples the window alone, where the library resizes and then crops",
-                               "call fn.resize, fn.crop and fn.flip one after the other");
+  op.presets = resize_presets("three calls of the library, resize, crop and flip: ");
   op.inputs = resize_input();
   op.min_inputs = op.max_inputs = 1;
   op.args = size_args();
@@ -256,7 +256,10 @@ Operator make_cropped(const std::string& name, bool antialias) {
       "fn." + name + "(image, resize_shorter=72, crop=(64, 64), mirror=fn.random.coin_flip()), label");
   op.type_rule = resize_crop_mirror_types;
   op.define = define_resize_crop_mirror;
-  moves_places(op, [](RecipeBuilder& b) { output_resized_places(b, resized_windows(b, nullptr)); });
+  moves_places(op, [](RecipeBuilder& b) {
+    if (b.compat() != op::Compat::kDali) return output_compat_resized_crop_places(b);
+    output_resized_places(b, resized_windows(b, nullptr));
+  });
   return op;
 }
 

@@ -39,6 +39,27 @@ def by_cv2(function):
     return apply
 
 
+def add_cropped(group, images):
+    """Resized, cut, mirrored: three calls of each library."""
+    def pil(image):
+        return image.resize((31, 24), Image.BILINEAR).crop((6, 4, 23, 17)).transpose(Image.FLIP_LEFT_RIGHT)
+
+    def torchvision(image):
+        resized = F.resize(image, [24, 31], InterpolationMode.BICUBIC, antialias=True)
+        return F.vertical_flip(F.horizontal_flip(F.crop(resized, 4, 6, 13, 17)))
+
+    def opencv(image):
+        return cv2.flip(cv2.resize(image, (31, 24), interpolation=cv2.INTER_LINEAR)[4:17, 6:23], 0)
+
+    # crop_pos: 4 of 11 rows, 6 of 14 columns.
+    window = "size=[24, 31], crop=[13, 17], crop_pos_y=0.364, crop_pos_x=0.4286"
+    for name, arguments, function in (("pil", "interp_type=types.INTERP_LINEAR, mirror=1", by_pil(pil)),
+                                      ("torchvision", "interp_type=types.INTERP_CUBIC, mirror=3", by_torch(torchvision)),
+                                      ("opencv", "interp_type=types.INTERP_LINEAR, mirror=2", by_cv2(opencv))):
+        for operator in ("resize_crop_mirror", "fast_resize_crop_mirror")[:1 if name == "torchvision" else 2]:
+            group.case(f"{name}_{operator}", f'fn.{operator}(x, {window}, {arguments}, compat="{name}")', images[3], function)
+
+
 def add(group):
     images = {c: samples.images(SIZES, channels=c, key=c) for c in (1, 3, 4)}
     shapes = {"down": (11, 17), "up": (41, 70), "mixed": (40, 7)}
@@ -112,3 +133,4 @@ def add(group):
                    tolerance=1, mean_tolerance=0.02, why="sums of f32: products are not rounded before they are added")
     group.case("opencv_columns", 'fn.resize(x, resize_x=16, mode="stretch", compat="opencv")', images[3],
                by_cv2(lambda image: cv2.resize(image, (16, image.shape[0]))))
+    add_cropped(group, images)

@@ -103,6 +103,7 @@ const std::vector<std::string>& sharp_steps() {
       "t = fn.resize(t, size=[40, 40], roi_start=[5, 8], roi_end=[45, 60])",
       "t = fn.resize_crop_mirror(t, size=[60, 70], crop=[40, 52], crop_pos_x=0.3, mirror=3)",
       "t = fn.fast_resize_crop_mirror(t, size=[60, 70], crop=[40, 52], mirror=1)",
+      "t = fn.resize_crop_mirror(t, size=[60, 70], crop=[40, 52], crop_pos_x=0.3, mirror=3, compat=\"pil\")",
       "t = fn.random_resized_crop(t, size=[40, 50], random_area=[0.5, 0.9])",
       "t = fn.crop(t, crop=[30, 33], crop_pos_x=fn.random.uniform(range=[0.0, 1.0]))",
       "t = fn.crop(t, crop=[60, 80], out_of_bounds_policy=\"pad\", fill_values=[9, 8, 7])",
