@@ -67,7 +67,9 @@ PipelineGenerator::Call PipelineGenerator::seldom_preset(const Image& image) {
   const std::string x = Ordered{"fn.cast({}, dtype=types.UINT8)", image.name}.text;
   const std::string preset = pick<std::string>({"pil", "torchvision", "opencv"});
   const std::string enhancer = pick<std::string>({"pil", "torchvision"});
-  switch (below(6)) {
+  const std::string filter = pick<std::string>({"INTERP_NN", "INTERP_LINEAR"});
+  const bool is_rgb = image.known && image.channels == 3;
+  switch (below(is_rgb ? 12 : 9)) {
     case 0:
       out.fixed_size = true;
       return {Ordered{"fn.resize({}, size={}, interp_type=types.{}, compat=\"{}\")", x, extents(),
@@ -92,9 +94,46 @@ PipelineGenerator::Call PipelineGenerator::seldom_preset(const Image& image) {
               out};
     case 4:
       return {Ordered{"fn.equalize({}, compat=\"{}\")", x, preset}.text, out};
+    case 5:
+      return {Ordered{"fn.warp_affine({}, matrix=[{}, {}, {}, {}, {}, {}], interp_type=types.{}, "
+                      "fill_value={}, compat=\"{}\")",
+                      x, real(0.5, 1.5), real(-0.5, 0.5), real(-8, 8), real(-0.5, 0.5), real(0.5, 1.5),
+                      real(-8, 8), filter, whole(0, 255), preset}
+                  .text,
+              out};
+    case 6:
+      return {Ordered{"fn.galatea.random_perspective({}, distortion_scale={}, interp_type=types.{}, "
+                      "fill_value={}, compat=\"{}\")",
+                      x, scalar(0, 0.8), filter, whole(0, 255), preset}
+                  .text,
+              out};
+    case 7:
+      out.fixed_size = true;
+      return {Ordered{"fn.random_resized_crop({}, size={}, interp_type=types.{}, compat=\"{}\")", x,
+                      extents(), pick<std::string>({"INTERP_NN", "INTERP_LINEAR", "INTERP_CUBIC"}), preset}
+                  .text,
+              out};
+    case 9:
+      return {Ordered{"fn.color_twist({}, hue={}, saturation={}, contrast={}, brightness={}, compat=\"{}\")",
+                      x, scalar(-180, 180), scalar(0, 2), scalar(0, 2), scalar(0, 2), enhancer}
+                  .text,
+              out};
+    case 10:
+      return {Ordered{"fn.{}, compat=\"{}\")",
+                      pick<std::string>({"hue(" + x + ", hue=40", "saturation(" + x + ", saturation=1.5"}),
+                      enhancer}
+                  .text,
+              out};
+    case 11:
+      out.channels = 1;
+      return {Ordered{"fn.color_space_conversion({}, image_type=types.RGB, output_type=types.GRAY, "
+                      "compat=\"{}\")",
+                      x, preset}
+                  .text,
+              out};
     default:
       return {Ordered{"fn.rotate({}, angle={}, keep_size=True, interp_type=types.{}, compat=\"{}\")", x,
-                      scalar(-180, 180), pick<std::string>({"INTERP_NN", "INTERP_LINEAR"}), preset}
+                      scalar(-180, 180), filter, preset}
                   .text,
               out};
   }
@@ -276,9 +315,17 @@ PipelineGenerator::Call PipelineGenerator::seldom_view(const Image& image) {
 PipelineGenerator::Call PipelineGenerator::seldom_tensor(const Image& image) {
   const std::string& x = image.name;
   const std::string found = fresh();
-  switch (below(8)) {
+  switch (below(10)) {
     case 6:
+    case 8:
       return seldom_boxes(image);
+    case 9:
+      // A value for each frame.
+      return {Ordered{"fn.brightness(fn.stack({}, fn.flip({}), axis_name=\"F\"), "
+                      "brightness=fn.per_frame(fn.random.uniform(range=[{}, {}], shape=[2])))[{}]",
+                      x, x, real(0, 0.9), real(1, 2), whole(0, 1)}
+                  .text,
+              image};
     case 0:
       return {Ordered{"fn.cast(fn.copy({}) + fn.ones_like({}) * {} - fn.zeros_like({}, dtype=types.FLOAT), "
                       "dtype=types.{})",
@@ -341,7 +388,38 @@ PipelineGenerator::Call PipelineGenerator::seldom_boxes(const Image& image) {
                                     real(0, 0.5), real(0.4, 1)}
                                 .text;
   const std::string labels = "fn.constant(idata=[3, 7], shape=[2])";
-  switch (below(3)) {
+  switch (below(7)) {
+    case 3:
+      line(Ordered{"{} = fn.bbox_rotate({}, angle={}, input_shape=fn.shapes({}), mode=\"{}\", keep_size={})",
+                   found, boxes, scalar(-180, 180), x, pick<std::string>({"expand", "fixed", "halfway"}),
+                   pick<std::string>({"True", "False"})}
+               .text);
+      return {Ordered{"fn.brightness({}, brightness=1 + 0.1 * fn.reductions.sum({}))", x, found}.text, image};
+    case 4:
+      line(
+          Ordered{"{}, {}, left = fn.random_bbox_crop({}, thresholds=[0.0, {}], scaling=[0.3, 1.0], "
+                  "total_num_attempts={})",
+                  found, other, boxes, real(0.1, 0.5), whole(1, 20)}
+              .text);
+      return {Ordered{"fn.slice({}, {}, {}, axis_names=\"WH\")", x, found, other}.text,
+              {.name = {}, .dtype = image.dtype, .channels = image.channels, .known = image.known}};
+    case 5:
+      line(Ordered{"{} = fn.galatea.batched_nms({}, fn.constant(fdata=[0.5, 0.9]), {}, iou_threshold={})",
+                   found, boxes, labels, real(0, 1)}
+               .text);
+      line(Ordered{"{} = fn.one_hot(fn.galatea.take({}, {}), num_classes={}, on_value={})", other, labels,
+                   found, whole(4, 9), whole(1, 9)}
+               .text);
+      return {Ordered{"fn.brightness({}, brightness=1 + 0.02 * fn.reductions.sum({}))", x, other}.text,
+              image};
+    case 6:
+      line(
+          Ordered{"{} = fn.segmentation.random_mask_pixel(fn.cast({} / 64, dtype=types.UINT8), "
+                  "foreground={}, threshold={})",
+                  found, x, pick<std::string>({"0", "1", "fn.random.coin_flip()"}), whole(0, 3)}
+              .text);
+      return {Ordered{"fn.brightness({}, brightness=1 + 0.01 * fn.reductions.sum({}))", x, found}.text,
+              image};
     case 0:
       line(Ordered{
           "{}, {} = fn.box_encoder({}, {}, anchors=[0.0, 0.0, 0.5, 0.5, 0.2, {}, 0.7, 0.8, 0.0, 0.0, 1.0, "
@@ -375,7 +453,16 @@ PipelineGenerator::Call PipelineGenerator::seldom_boxes(const Image& image) {
 /// What covers pixels, moves each of them, or adds noise.
 PipelineGenerator::Call PipelineGenerator::seldom_mask(const Image& image) {
   const std::string& x = image.name;
-  switch (below(8)) {
+  switch (below(image.known && image.channels == 3 ? 9 : 8)) {
+    case 8: {
+      Image out = image;
+      out.dtype = "UINT8";
+      return {
+          Ordered{"fn.jpeg_compression_distortion(fn.cast({}, dtype=types.UINT8), quality={})", x,
+                  pick<std::string>({whole(1, 100), "fn.random.uniform(range=[1, 100], dtype=types.INT32)"})}
+              .text,
+          out};
+    }
     case 5:
       return {Ordered{"fn.galatea.random_perspective({}, distortion_scale={}, p={}, fill_value={}, "
                       "interp_type=types.{})",

@@ -1,0 +1,23 @@
+// In which ways a test runs a pipeline: the judge's, and those that are held to it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "tests/pipelines/pipeline_runner.h"
+
+namespace galatea::testing {
+
+/// Each operator as its own kernel, every stage stored, in the judge's hands.
+PipelineOutcome judged(const std::string& text, uint64_t images);
+/// Machine code, fused, and another way that the seed chooses.
+std::vector<PipelineWay> ways(uint64_t seed);
+/// What the judge says of a text, and what is wrong with it in these ways, or nothing.
+struct Finding {
+  std::string fault;
+  bool ran = false;  ///< no sample failed
+};
+Finding look_at(const std::string& text, uint64_t seed);
+
+}  // namespace galatea::testing
