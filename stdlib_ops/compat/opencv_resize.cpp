@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "stdlib_ops/common/resample.h"
+#include "stdlib_ops/compat/checks.h"
 
 namespace galatea::ops {
 namespace {

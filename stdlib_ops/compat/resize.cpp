@@ -264,7 +264,8 @@ CompatBand fixed_band(RecipeBuilder& b, const CompatAxis& axis, Filter filter) {
     const Expr here = b.load(band.first, {at[0]}) + at[1];
     Expr sum = f64(0);
     for (int64_t t = 0; t < taps; ++t) {
-      const Expr x = f64(static_cast<double>(t + 1 - taps / 2)) - beyond;
+      const int64_t place_of_tap = t + 1 - taps / 2;
+      const Expr x = f64(static_cast<double>(place_of_tap)) - beyond;
       const Expr meant = clamp(leftmost(at[0]) + i64(t), i64(0), last);
       sum = sum + select(equal(meant, here), filter_f64(filter, x, kOpenCvCubic), f64(0));
     }

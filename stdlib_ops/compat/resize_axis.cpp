@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "stdlib_ops/common/resample.h"
+#include "stdlib_ops/compat/checks.h"
 
 namespace galatea::ops {
 
@@ -18,10 +18,10 @@ StageRef apply_band(RecipeBuilder& b, const std::string& name, const CompatAxis&
                  .axis = axis.dim,
                  .accumulator = accumulator,
                  .taps = band.taps,
-                 .first = [&](Expr i) { return b.load(band.first, {i}); },
-                 .weight = [&](Expr i, Expr k) { return b.load(band.weight, {i, k}); },
+                 .first = [&](const Expr& i) { return b.load(band.first, {i}); },
+                 .weight = [&](const Expr& i, const Expr& k) { return b.load(band.weight, {i, k}); },
                  .source =
-                     [&](const Axes& at, Expr index) {
+                     [&](const Axes& at, const Expr& index) {
                        Axes from = at;
                        from[a] = index;
                        return source.index < 0 ? b.load(0, from, Border::kClamp)
