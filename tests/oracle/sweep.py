@@ -1,14 +1,17 @@
 #!/usr/bin/env python3
 """Runs random pipelines through DALI and through galatea.dali side by side, on the CPU, and reports how they differ.
 
-usage: python3 tests/oracle/sweep.py [--count=2000] [--first=0] [--report=FILE] [--case=SEED]
+usage: python3 tests/oracle/sweep.py [--count=2000] [--first=0] [--report=FILE] [--case=SEED] [--coverage]
 Needs DALI as make_operators.py does, and galatea.dali of a build: PYTHONPATH=build/python GALATEA_BUILD=$PWD/build.
 
 A case is a pipeline of one to five operators, typed while it is drawn (sweep_cases.py): its number is its seed. Each side is a
 process of its own, since DALI may crash; one that dies begins again behind the case it died of. Status 1 if more than 1 % differ.
+--coverage runs nothing: it lists what of DALI these cases never draw (dali_facts.json, but for NOT_DRAWN).
 """
 import argparse
+import ast
 import collections
+import json
 import os
 import pickle
 import re
@@ -21,6 +24,17 @@ import numpy as np
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 LIMIT = 0.01
+
+# What no case draws: of these operators, and of these arguments.
+NOT_DRAWN = {
+    "readers, sound, video and other bytes, which the sweep does not make":
+        r"(.*\.|)(readers|inputs|io)\..*|.*_reader(_resize|)|.*audio.*|.*video.*|.*inflate|decoders\.numpy|external_source|mel_filter_bank|mfcc|"
+        r"nonsilent_region|optical_flow|power_spectrum|preemphasis_filter|spectrogram|to_decibels",
+    "functions of the host": r"python_function|dump_image",
+    "on GPUs alone": r"jitter|experimental\.(dilate|erode|median_blur|remap|resize)",
+    "of volumes, which DALI's operator does not take": r"(fast_|)resize_crop_mirror\.(crop_d|crop_pos_z|resize_z)|.*image.*crop\.(crop_d|crop_pos_z)",
+    "rotations in space, which galatea refuses": r"rotate\.axis",
+}
 SECONDS = 120  # of one case, after which its side counts as hanging
 
 
@@ -150,18 +164,45 @@ def compare_all(first, count, folder, report):
     return 1 if totals["outputs"] == 0 or totals["differ"] > LIMIT * totals["outputs"] else 0
 
 
+def coverage(first, count):
+    """Names of operators and arguments of DALI that are in no case of these."""
+    from sweep_cases import draw
+
+    def called(function):
+        parts = []
+        while isinstance(function, ast.Attribute):
+            parts.append(function.attr)
+            function = function.value
+        return ".".join(reversed(parts)) if isinstance(function, ast.Name) and function.id == "fn" else None
+
+    drawn = set()
+    for seed in range(first, first + count):
+        for node in ast.walk(ast.parse(draw(seed).text)):
+            if isinstance(node, ast.Call) and (name := called(node.func)):
+                drawn |= {name} | {f"{name}.{keyword.arg}" for keyword in node.keywords}
+    with open(os.path.join(HERE, "dali_facts.json"), encoding="utf-8") as file:
+        facts = json.load(file)["operators"]
+    wanted = {name for name in facts} | {f"{name}.{argument}" for name in facts if name in drawn for argument in facts[name]}
+    return sorted(name for name in wanted - drawn if not any(re.fullmatch(pattern, name) for pattern in NOT_DRAWN.values()))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--count", type=int, default=2000)
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--report")
     parser.add_argument("--case", type=int)
+    parser.add_argument("--coverage", action="store_true")
     parser.add_argument("--side", choices=("dali", "galatea"))
     parser.add_argument("--folder")
     options = parser.parse_args()
     if options.side:
         run_side(options.side, options.first, options.count, options.folder)
         return 0
+    if options.coverage:
+        missing = coverage(options.first, options.count)
+        print("\n".join(missing) or "everything is drawn")
+        return 1 if missing else 0
     if options.case is not None:
         from sweep_cases import draw
 
