@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "tests/gpu/gpu_runs.h"
+#include "tests/pipelines/each_operator.h"
 #include "tests/pipelines/pipeline_generator.h"
 #include "tests/support/cases.h"
 
@@ -348,6 +349,26 @@ TEST_F(GpuRuns, RandomPipelines) {
         {});
     ASSERT_EQ(difference(wanted, found), "") << seed << "\n" << text;
     ASSERT_EQ(device_.errors(), "") << seed << "\n" << text;
+    on_gpu += found.program && found.program->device >= 0 ? 1 : 0;
+  }
+  EXPECT_GT(on_gpu, count / 3);
+}
+
+/// Every operator on images by itself: what it accepts, degenerate extents, an arm that samples skip.
+TEST_F(GpuRuns, EachOperator) {
+  const auto count = static_cast<uint64_t>(cases(200, 8));
+  constexpr uint64_t kStep = 31;
+  size_t on_gpu = 0;
+  for (uint64_t i = 0; i < count; ++i) {
+    const uint64_t seed = i * kStep + 7;
+    const EachOperator each = each_operator(seed);
+    const PipelineOutcome wanted = expected(each.text, seed);
+    if (!wanted.staging.empty()) continue;
+    device_.reset();
+    const PipelineOutcome found = run_pipeline(
+        each.text, seed, {"gpu", loops_.get(), true, true, 1, target(choice_, LaunchForm::kAuto)}, {});
+    ASSERT_EQ(difference(wanted, found), "") << seed << "\n" << each.text;
+    ASSERT_EQ(device_.errors(), "") << seed << "\n" << each.text;
     on_gpu += found.program && found.program->device >= 0 ? 1 : 0;
   }
   EXPECT_GT(on_gpu, count / 3);
