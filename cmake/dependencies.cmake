@@ -9,6 +9,7 @@ find_package(PkgConfig REQUIRED)
 pkg_check_modules(WEBP REQUIRED IMPORTED_TARGET libwebp)  # libwebp-dev
 find_package(ZLIB REQUIRED)             # zlib1g-dev
 pkg_check_modules(LZ4 REQUIRED IMPORTED_TARGET liblz4)    # liblz4-dev
+pkg_check_modules(LMDB REQUIRED IMPORTED_TARGET lmdb)     # liblmdb-dev
 find_package(TIFF REQUIRED)             # libtiff-dev
 pkg_check_modules(OPENJPEG REQUIRED IMPORTED_TARGET libopenjp2)  # libopenjp2-7-dev
 
