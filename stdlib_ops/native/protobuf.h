@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 #include <optional>
 #include <span>
 
@@ -34,5 +35,34 @@ class ProtobufReader {
   std::span<const uint8_t> rest_;
   bool damaged_ = false;
 };
+
+/// Calls for each number of an occurrence of a repeated field, which is one number of this wire type, or many,
+/// packed; false where it is neither.
+template <typename Call>
+bool each_number(const ProtobufReader::Field& field, ProtobufReader::Wire wire, Call call) {
+  using Wire = ProtobufReader::Wire;
+  if (field.wire == wire) {
+    call(field.value);
+    return true;
+  }
+  if (field.wire != Wire::kBytes) return false;
+  if (wire == Wire::kVarint) {
+    ProtobufReader packed(field.bytes);
+    while (!packed.at_end()) {
+      const auto value = packed.varint();
+      if (!value) return false;
+      call(*value);
+    }
+    return true;
+  }
+  const size_t size = wire == Wire::kFixed32 ? 4 : 8;
+  if (field.bytes.size() % size != 0) return false;
+  for (size_t at = 0; at < field.bytes.size(); at += size) {
+    uint64_t bits = 0;
+    std::memcpy(&bits, field.bytes.data() + at, size);
+    call(bits);
+  }
+  return true;
+}
 
 }  // namespace galatea::native

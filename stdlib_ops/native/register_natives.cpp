@@ -2,6 +2,7 @@
 
 #include "stdlib_ops/native/bbox_crop.h"
 #include "stdlib_ops/native/bbox_rotate.h"
+#include "stdlib_ops/native/caffe.h"
 #include "stdlib_ops/native/coco.h"
 #include "stdlib_ops/native/fed_file.h"
 #include "stdlib_ops/native/file_source.h"
@@ -53,6 +54,8 @@ void register_natives(runtime::NativeTable& table) {
   table.add(runtime::SourceFactory{.name = "readers.coco", .open = open_coco});
   table.add(runtime::SourceFactory{.name = "readers.tfrecord", .open = open_tfrecord});
   table.add(runtime::SourceFactory{.name = "readers.mxnet", .open = open_mxnet});
+  table.add(runtime::SourceFactory{.name = "readers.caffe", .open = open_caffe});
+  table.add(runtime::SourceFactory{.name = "readers.caffe2", .open = open_caffe2});
   table.add(runtime::SourceFactory{.name = "readers.webdataset", .open = open_webdataset});
   table.add(runtime::SourceFactory{.name = "readers.numpy", .open = open_numpy});
   table.add(runtime::SourceFactory{.name = kNumpyNames, .open = open_numpy_names});

@@ -48,33 +48,13 @@ bool read_feature(std::span<const uint8_t> message, Values& values) {
   return !reader.is_damaged();
 }
 
-/// Calls for each value of a FloatList or an Int64List, packed or not; false where it is damaged.
+/// Calls for each value of a FloatList or an Int64List; false where it is damaged.
 template <typename Call>
-bool each_number(const Values& values, Call call) {
-  const bool floats = values.kind == 2;
+bool each_value(const Values& values, Call call) {
   ProtobufReader reader(values.list);
-  while (const auto field = reader.next()) {
-    if (field->number != 1) continue;
-    if (field->wire == (floats ? Wire::kFixed32 : Wire::kVarint)) {
-      call(field->value);
-    } else if (field->wire == Wire::kBytes && floats) {
-      if (field->bytes.size() % 4 != 0) return false;
-      for (size_t at = 0; at < field->bytes.size(); at += 4) {
-        uint32_t bits = 0;
-        std::memcpy(&bits, field->bytes.data() + at, 4);
-        call(uint64_t{bits});
-      }
-    } else if (field->wire == Wire::kBytes) {
-      ProtobufReader packed(field->bytes);
-      while (!packed.at_end()) {
-        const auto value = packed.varint();
-        if (!value) return false;
-        call(*value);
-      }
-    } else {
+  while (const auto field = reader.next())
+    if (field->number == 1 && !each_number(*field, values.kind == 2 ? Wire::kFixed32 : Wire::kVarint, call))
       return false;
-    }
-  }
   return !reader.is_damaged();
 }
 
@@ -111,7 +91,7 @@ class Delivery {
 
   Status numbers(const Values& values) const {
     int64_t count = 0, part = 1;
-    if (!each_number(values, [&](uint64_t) { ++count; })) return wrong("is damaged");
+    if (!each_value(values, [&](uint64_t) { ++count; })) return wrong("is damaged");
     for (const int64_t extent : feature_.shape) part *= extent;
     std::vector<int64_t> extents = feature_.shape;
     if (feature_.fixed && count != part)
@@ -126,7 +106,7 @@ class Delivery {
     GALATEA_ASSIGN(runtime::Tensor * out, allocate_(output_, feature_.dtype, extents));
     const size_t bytes = feature_.dtype == DType::kF32 ? 4 : 8;
     uint8_t* to = out->data;
-    each_number(values, [&](uint64_t value) {
+    each_value(values, [&](uint64_t value) {
       std::memcpy(to, &value, bytes);
       to += bytes;
     });

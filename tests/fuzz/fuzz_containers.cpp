@@ -4,8 +4,10 @@
 #include <cstdlib>
 #include <vector>
 
+#include "stdlib_ops/native/caffe.h"
 #include "stdlib_ops/native/coco.h"
 #include "stdlib_ops/native/fits.h"
+#include "stdlib_ops/native/lmdb.h"
 #include "stdlib_ops/native/npy.h"
 #include "stdlib_ops/native/record_io.h"
 #include "stdlib_ops/native/record_source.h"
@@ -125,8 +127,51 @@ Status read_indices(const ByteSource& file) {
   return {};
 }
 
-constexpr Status (*kReaders[])(const ByteSource&) = {read_tfrecord, read_example, read_record_io, read_tar,
-                                                     read_npy,      read_coco,    read_indices,   read_fits};
+Status read_lmdb(const ByteSource& file) {
+  GALATEA_ASSIGN(const std::vector<LmdbEntry> entries, scan_lmdb(file));
+  size_t read = 0;
+  for (const LmdbEntry& entry : entries) {
+    require(entry.key.size <= file.size() - entry.key.offset);
+    require(entry.value.size <= file.size() - entry.value.offset);
+    if (++read > 16) continue;  // many may share the pages of one value
+    std::vector<uint8_t> bytes(static_cast<size_t>(entry.value.size));
+    GALATEA_TRY(file.read(entry.value.offset, bytes));
+    GALATEA_TRY(value_of(entry, bytes, kName));
+  }
+  return {};
+}
+
+/// A record of Caffe, then the same bytes as one of Caffe2, with labels of every kind.
+Status read_records(const ByteSource& file) {
+  std::vector<uint8_t> bytes(static_cast<size_t>(file.size()));
+  GALATEA_TRY(file.read(0, bytes));
+  for (const bool encoded : {true, false}) {
+    const auto ports = caffe_ports({{"encoded", encoded}});
+    require(ports.has_value());
+    Outputs outputs{.most = bytes.size() + 4};
+    static_cast<void>(deliver_datum(bytes, kName, *ports, outputs.allocate));
+    for (const int label_type : {0, 1, 2, 3, 4})
+      for (const char* label : {"i32", "f32"}) {
+        nlohmann::json config = {{"encoded", encoded}, {"label_type", label_type},
+                                 {"num_labels", 8},    {"additional_inputs", 1},
+                                 {"bbox", true},       {"dtypes", {"u8"}}};
+        if (label_type != 4) config["dtypes"].push_back(label);
+        config["dtypes"].push_back("i64");
+        config["dtypes"].push_back("i32");
+        const auto layout = tensor_protos_layout(config);
+        require(layout.has_value());
+        Outputs tensors{.most = 8 * bytes.size() + 32};
+        static_cast<void>(deliver_tensor_protos(bytes, kName, *layout, tensors.allocate));
+      }
+  }
+  return {};
+}
+
+// New ones go to the end: the kept inputs choose them by number.
+constexpr Status (*kReaders[])(const ByteSource&) = {read_tfrecord, read_example, read_record_io,
+                                                     read_tar,      read_npy,     read_coco,
+                                                     read_indices,  read_fits,    read_lmdb,
+                                                     read_records};
 
 }  // namespace
 }  // namespace galatea::native

@@ -36,6 +36,8 @@ const std::set<std::string> kTestedElsewhere = {
     "inflate_chunks",
     "io.file.read",
     "numpy_part",
+    "readers.caffe",
+    "readers.caffe2",
     "readers.coco",
     "readers.mxnet",
     "readers.numpy",

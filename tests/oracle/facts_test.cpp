@@ -25,8 +25,6 @@ using Json = nlohmann::ordered_json;
 const std::set<std::string> kLater = {
     "audio_decoder",
     "audio_resample",
-    "caffe2_reader",
-    "caffe_reader",
     "decoders.audio",
     "decoders.video",
     "dump_image",
@@ -42,8 +40,6 @@ const std::set<std::string> kLater = {
     "power_spectrum",
     "preemphasis_filter",
     "python_function",
-    "readers.caffe",
-    "readers.caffe2",
     "readers.nemo_asr",
     "readers.sequence",
     "readers.video",

@@ -108,6 +108,8 @@ TEST(PipelineGenerator, KnowsEveryOperatorOnImages) {
                                           "get_property",
                                           "index",
                                           "pixel",
+                                          "readers.caffe",
+                                          "readers.caffe2",
                                           "readers.coco",
                                           "readers.file",
                                           "readers.mxnet",

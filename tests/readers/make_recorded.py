@@ -1,7 +1,9 @@
 """Writes tests/readers/recorded: small containers by the libraries whose formats they are, and what DALI reads of them.
 
-    pip install nvidia-dali-cuda120==2.4.0 tensorflow-cpu webdataset pycocotools "numpy<2"
-    python tests/readers/make_recorded.py
+    pip install nvidia-dali-cuda120==2.4.0 tensorflow-cpu webdataset pycocotools lmdb pillow "numpy<2"
+    python tests/readers/make_recorded.py [PART ...]
+
+With the names of parts (the functions that write them: databases, ...), only these are made anew, and cases that are not recorded yet.
 
 RecordIO files are made by MXNet's own im2rec layout where the package `mxnet` can be imported, and left as they are elsewhere.
 """
@@ -9,7 +11,9 @@ RecordIO files are made by MXNet's own im2rec layout where the package `mxnet` c
 import io
 import json
 import pathlib
+import shutil
 import struct
+import sys
 import tarfile
 
 import numpy as np
@@ -112,6 +116,68 @@ def record_files():
     (FOLDER / "second.rec").write_bytes(out[cut:])
 
 
+def varint(number):
+    number &= (1 << 64) - 1
+    out = b""
+    while number > 127:
+        out += bytes([number & 127 | 128])
+        number >>= 7
+    return out + bytes([number])
+
+
+def field(number, value):
+    """A field of a protocol buffer: a number, or bytes."""
+    if isinstance(value, int):
+        return varint(number << 3) + varint(value)
+    return varint(number << 3 | 2) + varint(len(value)) + value
+
+
+def floats(values):
+    return struct.pack(f"<{len(values)}f", *values)
+
+
+def tensors(*protos):
+    """Caffe2's TensorProtos, each of (data type, other fields): numbers packed, and one by one."""
+    return b"".join(field(1, field(2, kind) + rest) for kind, rest in protos)
+
+
+def databases():
+    """Written by LMDB itself: records in leaves and on pages of their own, a tree of two levels, what was deleted and put again."""
+    import lmdb
+
+    def write(name, records, extra=0):
+        shutil.rmtree(FOLDER / f"{name}_lmdb", ignore_errors=True)
+        with lmdb.open(str(FOLDER / f"{name}_lmdb"), map_size=1 << 20, lock=False) as env:
+            for half in range(2):
+                with env.begin(write=True) as transaction:
+                    for k, record in enumerate(records):
+                        if k % 2 == half:
+                            transaction.put(f"{k:08d}".encode(), record)
+                    for k in range(extra):
+                        transaction.put(f"x{k:03d}".encode(), bytes(64)) if half == 0 else transaction.delete(f"x{k:03d}".encode())
+
+    def datum(data, label=None, shape=None, encoded=None):
+        out = b"".join(field(k + 1, extent) for k, extent in enumerate(shape or ())) + field(4, data)
+        out += b"" if label is None else field(5, label)
+        return out + (b"" if encoded is None else field(7, int(encoded)))
+
+    write("caffe", [datum(bytes(range(k + 1)), k - 2, encoded=True if k % 2 else None) for k in range(4)] + [datum(bytes(range(250)) * 9), b""], extra=80)
+    write("caffe_more", [datum(bytes([k]) * k, 100 + k) for k in range(90)])
+    write("caffe_raw", [datum(bytes(range((k + 2) * 6)), k, (3, 2, k + 2), False) for k in range(3)])
+    text, byte, number, whole, wide = 4, 3, 1, 2, 10
+    image = (text, field(6, b"encoded"))
+    one_by_one = lambda values: b"".join(field(4, value) for value in values)
+    packed = lambda values: field(4, b"".join(varint(value) for value in values))
+    write("caffe2", [tensors((text, field(6, bytes(range(k + 1)))), (whole, one_by_one([k - 1])),
+                             (number, field(3, floats([k + 0.5] * k))), (wide, field(10, varint(-k - (1 << 40)))), (whole, packed([k, 1, 2, -3])))
+                     for k in range(4)])
+    write("caffe2_raw", [tensors((byte, field(1, 2) + field(1, k + 1) + (field(1, 3) if k < 2 else b"") + field(5, bytes(range((k + 1) * (6 if k < 2 else 2))))),
+                                 (number, field(3, floats([k / 4])))) for k in range(3)])
+    write("caffe2_sparse", [tensors(image, (whole, packed([k, 4])), (number, field(3, floats([k + 0.25, -1.5]))), (whole, packed([7, 8, 9, k]))) for k in range(3)])
+    write("caffe2_sparse_float", [tensors(image, (number, field(3, floats([k, 3]))), (number, field(3, floats([0.5, 8]))), (whole, packed([1, 2, 3, k]))) for k in range(2)])
+    write("caffe2_dense", [tensors(image, (number, field(3, floats([k, 0.5, -2])))) for k in range(2)])
+
+
 def coco():
     from pycocotools import mask as masks
 
@@ -169,6 +235,11 @@ def npy(arguments):
     return f'return fn.readers.numpy({arguments})'
 
 
+def caffe(version, arguments, outputs="a, b"):
+    return f"{outputs} = fn.readers.caffe{version}({arguments})\nreturn {outputs}"
+
+
+# By name: how many samples, the text, and the text for DALI where that has to be another.
 CASES = {
     "tfrecord": (8, tf_body()),
     "tfrecord_one_file": (5, tf_body(files='"@/a.tfrecord"', indices='"@/a.idx"')),
@@ -185,6 +256,23 @@ CASES = {
     "webdataset_gnu": (4, wds('paths="@/gnu.tar", ext=["JPG;png;jpg", "cls"]')),
     "webdataset_ustar": (4, wds('paths="@/ustar.tar", ext=["jpg;png", "cls"], case_sensitive_extensions=False')),
     "webdataset_two": (8, wds('paths=["@/plain.tar", "@/ustar.tar"], ext=["jpg;JPG;png"]', "a")),
+    "caffe": (6, caffe("", 'path="@/caffe_lmdb"')),
+    "caffe_two": (96, caffe("", 'path=["@/caffe_lmdb", "@/caffe_more_lmdb"]')),
+    "caffe_shard": (4, caffe("", 'path=["@/caffe_lmdb", "@/caffe_more_lmdb"], num_shards=24, shard_id=1')),
+    "caffe_raw": (3, caffe("", 'path="@/caffe_raw_lmdb"')),
+    "caffe_images": (4, caffe("", 'path="@/caffe_lmdb", label_available=False', "a")),
+    "caffe_labels": (6, caffe("", 'path="@/caffe_lmdb", image_available=False', "a")),
+    "caffe2": (4, caffe("2", 'path="@/caffe2_lmdb"')),
+    "caffe2_more": (4, caffe("2", 'path="@/caffe2_lmdb", additional_inputs=2, bbox=True', "a, b, c, d, e")),
+    "caffe2_unlabelled": (4, caffe("2", 'path="@/caffe2_lmdb", label_type=4', "a")),
+    "caffe2_raw": (2, caffe("2", 'path="@/caffe2_raw_lmdb"')),
+    # DALI has an output behind such labels that only a box fills, whatever `bbox` says, and passes over a tensor behind them, as if
+    # there were weights; where there are (label_type=3) it fails.
+    "caffe2_sparse": (3, caffe("2", 'path="@/caffe2_sparse_lmdb", label_type=1, num_labels=6'),
+                      caffe("2", 'path="@/caffe2_sparse_lmdb", label_type=1, num_labels=6', "a, b, c").replace("return a, b, c", "return a, b")),
+    "caffe2_sparse_float": (2, caffe("2", 'path="@/caffe2_sparse_float_lmdb", label_type=1, num_labels=4'),
+                            caffe("2", 'path="@/caffe2_sparse_float_lmdb", label_type=1, num_labels=4', "a, b, c").replace("return a, b, c", "return a, b")),
+    "caffe2_dense": (2, caffe("2", 'path="@/caffe2_dense_lmdb", label_type=2')),
     "coco": (4, coco_body("a, b, c")),
     "coco_ltrb": (4, coco_body("a, b, c", ", ltrb=True")),
     "coco_ratio": (4, coco_body("a, b, c", ", ratio=True, size_threshold=0.01")),
@@ -250,17 +338,19 @@ def dali_reads(batch, body):
     return samples
 
 
-def main():
+def main(parts):
     FOLDER.mkdir(exist_ok=True)
-    tfrecords()
-    archives()
-    arrays()
-    record_files()
-    coco()
+    for make in (tfrecords, archives, arrays, record_files, databases, coco):
+        if not parts or make.__name__ in parts:
+            make()
+    known = {case["name"]: case for case in json.loads((FOLDER / "dali.json").read_text())} if parts else {}
     cases = []
-    for name, (batch, body) in CASES.items():
+    for name, (batch, body, *other) in CASES.items():
+        if name in known and (known[name]["batch"], known[name]["body"]) == (batch, body):
+            cases.append(known[name])
+            continue
         try:
-            cases.append({"name": name, "batch": batch, "body": body, "outputs": dali_reads(batch, body)})
+            cases.append({"name": name, "batch": batch, "body": body, "outputs": dali_reads(batch, *other or [body])})
             if name == "coco_pixels":
                 drawn_masks(cases[-1]["outputs"][3])
         except (RuntimeError, TypeError) as error:
@@ -269,4 +359,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])
