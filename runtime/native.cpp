@@ -6,7 +6,7 @@
 
 namespace galatea::runtime {
 
-Result<std::unique_ptr<SampleStream>> SampleSource::start() const {
+Result<std::unique_ptr<SampleStream>> SampleSource::start(const StreamPass&) const {
   return make_error(message::kBadProgram, "a source that knows its size is read as a stream");
 }
 

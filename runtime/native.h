@@ -82,8 +82,17 @@ class StreamSample {
   /// A short name for messages.
   virtual std::string describe() const = 0;
   virtual Status read(const AllocateOutput& allocate) const = 0;
+  /// A number that no other sample of the source has, and this one in each pass: what is drawn for it depends
+  /// on it. -1: its place in the stream.
+  virtual int64_t index() const { return -1; }
   /// As SampleSource::bytes.
   virtual int64_t bytes() const { return 0; }
+};
+
+/// Which pass over a stream it is.
+struct StreamPass {
+  int64_t epoch = 0;
+  int64_t shard = 0, num_shards = 1;
 };
 
 /// One pass over a source that does not know its size.
@@ -91,8 +100,8 @@ class SampleStream {
  public:
   virtual ~SampleStream() = default;
   /// The next sample, or null at the end. Called by one thread at a time, which others may wait for: it finds
-  /// samples, and leaves reading them to read(). An error is a sample's, and ends the pass. Passes of all
-  /// shards and epochs find the same samples in the same order.
+  /// samples, and leaves reading them to read(). An error is a sample's, and ends the pass. Unless the source
+  /// divides_itself(), passes of all shards find the same samples in the same order.
   virtual Result<std::shared_ptr<const StreamSample>> next() = 0;
 };
 
@@ -107,8 +116,11 @@ class SampleSource {
   virtual ~SampleSource() = default;
   /// Number of samples; kUnknownSize: a stream.
   virtual int64_t size() const = 0;
-  /// Of a stream: a pass from its beginning.
-  virtual Result<std::unique_ptr<SampleStream>> start() const;
+  // ---- of a stream
+  /// A pass from its beginning.
+  virtual Result<std::unique_ptr<SampleStream>> start(const StreamPass& pass) const;
+  /// Whether a pass finds the samples of its shard alone.
+  virtual bool divides_itself() const { return false; }
   // ---- of a source that is no stream
   /// A short name of the sample for messages: its path relative to the root.
   virtual std::string describe(int64_t index) const;

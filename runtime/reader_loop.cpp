@@ -182,13 +182,15 @@ StreamOrder::StreamOrder(const ReaderOptions& options, const SampleSource& sourc
       source_(source),
       batch_size_(batch_size),
       reader_(std::move(reader)),
+      epoch_(epoch),
       shard_(shard_of_epoch(options, epoch)),
       epoch_key_(mix(options.seed, static_cast<uint64_t>(epoch))) {}
 
 Result<std::shared_ptr<const StreamSample>> StreamOrder::find() {
   try {
     if (!stream_) {
-      GALATEA_ASSIGN(stream_, source_.start());
+      GALATEA_ASSIGN(stream_,
+                     source_.start({.epoch = epoch_, .shard = shard_, .num_shards = options_.num_shards}));
       if (!stream_) return make_error(message::kUnexpected, "a source gave no stream");
     }
     return stream_->next();
@@ -215,10 +217,11 @@ std::optional<StreamOrder::Item> StreamOrder::pull() {
     }
     if (ended_) stream_.reset();
     if (!sample) break;
-    const int64_t index = found_++;
-    if (!ended_ && index % options_.num_shards != shard_) continue;
+    const int64_t place = found_++;
+    if (!ended_ && !source_.divides_itself() && place % options_.num_shards != shard_) continue;
     ++own_;
-    return Item{index, std::move(sample)};
+    const int64_t index = sample->index();
+    return Item{index < 0 ? place : index, std::move(sample)};
   }
   return {};
 }
@@ -236,7 +239,8 @@ bool StreamOrder::done() {
   fill();
   if (!window_.empty()) return false;
   if (!options_.pad_last_batch) return true;
-  return position_ >= divide_up(divide_up(found_, options_.num_shards), batch_size_) * batch_size_;
+  const int64_t most = source_.divides_itself() ? own_ : divide_up(found_, options_.num_shards);
+  return position_ >= divide_up(most, batch_size_) * batch_size_;
 }
 
 StreamOrder::Item StreamOrder::next() {

@@ -22,9 +22,11 @@
 // kSubstituteKey), p, a, shard size) of the shard.
 //
 // Of a stream, whose N is known at its end only:
-// - the base order is that of the stream, also with random_shuffle; index k is its k-th sample, in all
-// epochs.
-// - shard s covers the samples whose index is s modulo n; they are found by every shard, and read by one.
+// - the base order is that of the stream, also with random_shuffle; the index of a sample is its own
+// (StreamSample::index) or else its place in the stream.
+// - shard s covers the samples whose place is s modulo n; they are found by every shard, and read by one. A
+// source that divides itself finds those of one shard alone; they are padded to whole batches, as how many the
+// other shards have is not known.
 // - the window, padding and rotation of shards are as above. shuffle_after_epoch and substitutes need N and
 // are refused.
 #pragma once
@@ -114,13 +116,13 @@ class StreamOrder {
   const SampleSource& source_;
   int batch_size_;
   std::string reader_;
-  int64_t shard_;
+  int64_t epoch_, shard_;
   uint64_t epoch_key_;
   std::unique_ptr<SampleStream> stream_;
   std::vector<Item> window_;
   Item last_;             ///< given last
   int64_t position_ = 0;  ///< samples given
-  int64_t found_ = 0;     ///< samples of the stream
+  int64_t found_ = 0;     ///< samples of the stream, or of the shard, if that is what passes find
   int64_t own_ = 0;       ///< of the shard
   bool ended_ = false;
 };

@@ -7,6 +7,7 @@
 
 #include "runtime/memory_gate.h"
 #include "stdlib_ops/native/lmdb.h"
+#include "stdlib_ops/native/paths.h"
 #include "stdlib_ops/native/protobuf.h"
 
 namespace galatea::native {
@@ -96,7 +97,8 @@ Result<std::vector<Port>> caffe_ports(const nlohmann::json& config) {
     if (config.contains("encoded") && !config["encoded"].is_null()) {
       encoded = config["encoded"];
     } else {
-      GALATEA_ASSIGN(const std::vector<uint8_t> first, first_value(texts_of(config, "path")));
+      GALATEA_ASSIGN(const std::vector<std::string> paths, paths_of(config, "path"));
+      GALATEA_ASSIGN(const std::vector<uint8_t> first, first_value(paths));
       GALATEA_ASSIGN(const Datum datum, parse_datum(first, "the first record"));
       encoded = datum.encoded;
     }
@@ -140,7 +142,7 @@ Result<std::unique_ptr<runtime::SampleSource>> open_caffe(const std::string& con
   const nlohmann::json json = parse_json(config);
   GALATEA_ASSIGN(std::vector<Port> ports, caffe_ports(json));
   auto source = std::make_unique<CaffeSource>(std::move(ports));
-  const std::vector<std::string> paths = texts_of(json, "path");
+  GALATEA_ASSIGN(const std::vector<std::string> paths, paths_of(json, "path"));
   for (const std::string& path : paths) GALATEA_TRY(source->add_database(path));
   if (source->size() == 0)
     return unusable(fmt::format("no records in {}", fmt::join(paths, ", ")),

@@ -7,6 +7,7 @@
 #include "runtime/memory_gate.h"
 #include "stdlib_ops/native/caffe.h"
 #include "stdlib_ops/native/lmdb.h"
+#include "stdlib_ops/native/paths.h"
 #include "stdlib_ops/native/protobuf.h"
 
 namespace galatea::native {
@@ -233,7 +234,8 @@ struct FirstTypes {
 };
 
 Result<FirstTypes> look_at_first(const nlohmann::json& config, const TensorProtosLayout& layout) {
-  GALATEA_ASSIGN(const std::vector<uint8_t> value, first_value(texts_of(config, "path")));
+  GALATEA_ASSIGN(const std::vector<std::string> paths, paths_of(config, "path"));
+  GALATEA_ASSIGN(const std::vector<uint8_t> value, first_value(paths));
   GALATEA_ASSIGN(const std::vector<TensorProto> tensors, parse_tensors(value, "the first record"));
   FirstTypes first;
   size_t at = 0;
@@ -337,7 +339,7 @@ Result<std::unique_ptr<runtime::SampleSource>> open_caffe2(const std::string& co
   const nlohmann::json json = parse_json(config);
   GALATEA_ASSIGN(TensorProtosLayout layout, tensor_protos_layout(json));
   auto source = std::make_unique<Caffe2Source>(std::move(layout));
-  const std::vector<std::string> paths = texts_of(json, "path");
+  GALATEA_ASSIGN(const std::vector<std::string> paths, paths_of(json, "path"));
   for (const std::string& path : paths) GALATEA_TRY(source->add_database(path));
   if (source->size() == 0)
     return unusable(fmt::format("no records in {}", fmt::join(paths, ", ")),

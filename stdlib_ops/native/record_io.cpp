@@ -7,6 +7,7 @@
 
 #include "runtime/memory_gate.h"
 #include "stdlib_ops/native/far/address.h"
+#include "stdlib_ops/native/paths.h"
 
 namespace galatea::native {
 namespace {
@@ -182,7 +183,11 @@ Result<std::span<uint8_t>> join_record_io(std::span<uint8_t> record, const std::
 
 Result<std::unique_ptr<runtime::SampleSource>> open_mxnet(const std::string& config) {
   const nlohmann::json json = parse_json(config);
-  const std::vector<std::string> paths = texts_of(json, "path"), indices = texts_of(json, "index_path");
+  GALATEA_ASSIGN(const std::vector<std::string> paths, paths_of(json, "path"));
+  GALATEA_ASSIGN(const std::vector<std::string> indices, paths_of(json, "index_path"));
+  if (indices.size() > 1)
+    return unusable(fmt::format("readers.mxnet has {} indices", indices.size()),
+                    "one index counts the bytes of all files");
   for (const auto* const all : {&paths, &indices})
     for (const std::string& path : *all) will_open(path);
   std::vector<std::shared_ptr<const ByteSource>> files;

@@ -45,7 +45,7 @@ Result<std::vector<RecordPlace>> parse_number_pairs(std::string_view text, const
 
 std::string RecordSource::describe(int64_t index) const {
   const Record& there = record(index);
-  return fmt::format("{} at index {}", file_of(there).name(), there.place.offset);
+  return name_of_record(file_of(there), there.place);
 }
 
 void RecordSource::will_read(int64_t index) const {
@@ -60,19 +60,22 @@ void RecordSource::add(std::shared_ptr<const ByteSource> file, const std::vector
   for (const RecordPlace& place : places) records_.push_back({number, place});
 }
 
-Result<std::span<const uint8_t>> RecordSource::bytes_of(const Record& record) const {
+std::string name_of_record(const ByteSource& file, const RecordPlace& place) {
+  return fmt::format("{} at index {}", file.name(), place.offset);
+}
+
+Result<std::span<const uint8_t>> read_record(const ByteSource& file, const RecordPlace& place) {
   thread_local std::vector<uint8_t> bytes;
-  const ByteSource& file = file_of(record);
   // A size from an index is checked before memory is taken for it.
-  if (record.place.size > file.size() - record.place.offset)
-    return damaged(file.name(), record.place.offset,
-                   fmt::format("a record of {} bytes begins there, but the file ends after {}",
-                               record.place.size, file.size() - record.place.offset));
-  const auto size = static_cast<size_t>(record.place.size);
+  if (place.size > file.size() - place.offset)
+    return damaged(file.name(), place.offset,
+                   fmt::format("a record of {} bytes begins there, but the file ends after {}", place.size,
+                               file.size() - place.offset));
+  const auto size = static_cast<size_t>(place.size);
   if (bytes.capacity() > kKeptScratch && size <= kKeptScratch) std::vector<uint8_t>().swap(bytes);
   if (bytes.size() < size) bytes.resize(size);
   const std::span<uint8_t> part(bytes.data(), size);
-  GALATEA_TRY(file.read(record.place.offset, part));
+  GALATEA_TRY(file.read(place.offset, part));
   return part;
 }
 

@@ -23,10 +23,14 @@ struct RecordPlace {
 /// an error that names it.
 Result<std::vector<RecordPlace>> parse_number_pairs(std::string_view text, const std::string& name);
 
+/// A record's bytes, in memory that the thread keeps: valid until its next call.
+Result<std::span<const uint8_t>> read_record(const ByteSource& file, const RecordPlace& place);
+/// "train.tfrecord at index 1024", as DALI names it.
+std::string name_of_record(const ByteSource& file, const RecordPlace& place);
+
 class RecordSource : public runtime::SampleSource {
  public:
   int64_t size() const override { return static_cast<int64_t>(records_.size()); }
-  /// "train.tfrecord at index 1024", as DALI names it.
   std::string describe(int64_t index) const override;
   void will_read(int64_t index) const override;
 
@@ -39,8 +43,9 @@ class RecordSource : public runtime::SampleSource {
   void add(std::shared_ptr<const ByteSource> file, const std::vector<RecordPlace>& places);
   const Record& record(int64_t index) const { return records_[static_cast<size_t>(index)]; }
   const ByteSource& file_of(const Record& record) const { return *files_[record.file]; }
-  /// The record's bytes, in memory that the thread keeps: valid until its next call.
-  Result<std::span<const uint8_t>> bytes_of(const Record& record) const;
+  Result<std::span<const uint8_t>> bytes_of(const Record& record) const {
+    return read_record(file_of(record), record.place);
+  }
 
  private:
   std::vector<std::shared_ptr<const ByteSource>> files_;

@@ -7,7 +7,9 @@
 #include <fmt/format.h>
 
 #include "runtime/memory_gate.h"
+#include "stdlib_ops/native/container_stream.h"
 #include "stdlib_ops/native/far/address.h"
+#include "stdlib_ops/native/paths.h"
 #include "stdlib_ops/native/protobuf.h"
 
 namespace galatea::native {
@@ -126,9 +128,64 @@ class Delivery {
   const runtime::AllocateOutput& allocate_;
 };
 
+using Features = std::map<std::string, TfFeature>;
+
+int64_t claimed_by(const RecordPlace& place, const Features& features) {
+  // What a record's parts become is known when it was read: not more than it has bytes, eight of each.
+  return runtime::claimed_bytes(place.size) +
+         static_cast<int64_t>(features.size()) * runtime::claimed_bytes(1);
+}
+
+Status read_example(const ByteSource& file, const RecordPlace& place, const Features& features,
+                    const runtime::AllocateOutput& allocate) {
+  GALATEA_ASSIGN(const std::span<const uint8_t> bytes, read_record(file, place));
+  uint64_t length = 0;
+  std::memcpy(&length, bytes.data(), sizeof length);
+  if (length != bytes.size() - kHead - kTail)
+    return damaged(file.name(), place.offset,
+                   fmt::format("the record says that it has {} bytes, the index {}", length,
+                               bytes.size() - kHead - kTail));
+  return deliver_example(bytes.subspan(kHead, length), name_of_record(file, place), features, allocate);
+}
+
+/// A record of a stream: nothing but its place.
+class StreamedExample final : public IndexedSample {
+ public:
+  StreamedExample(int64_t index, std::shared_ptr<const ByteSource> file, const RecordPlace& place,
+                  std::shared_ptr<const Features> features)
+      : IndexedSample(index), file_(std::move(file)), place_(place), features_(std::move(features)) {}
+  std::string describe() const override { return name_of_record(*file_, place_); }
+  int64_t bytes() const override { return claimed_by(place_, *features_); }
+  Status read(const runtime::AllocateOutput& allocate) const override {
+    return read_example(*file_, place_, *features_, allocate);
+  }
+
+ private:
+  std::shared_ptr<const ByteSource> file_;
+  RecordPlace place_;
+  std::shared_ptr<const Features> features_;
+};
+
+class TfRecordPass final : public ContainerPass {
+ public:
+  TfRecordPass(std::shared_ptr<const ByteSource> file, std::shared_ptr<const Features> features)
+      : file_(std::move(file)), features_(std::move(features)), scanner_(*file_) {}
+  Result<std::shared_ptr<const runtime::StreamSample>> next(int64_t index) override {
+    GALATEA_ASSIGN(const std::optional<RecordPlace> place, scanner_.next());
+    if (!place) return nullptr;
+    file_->will_read(place->offset, place->size);
+    return std::make_shared<StreamedExample>(index, file_, *place, features_);
+  }
+
+ private:
+  std::shared_ptr<const ByteSource> file_;
+  std::shared_ptr<const Features> features_;
+  TfRecordScanner scanner_;
+};
+
 class TfRecordSource final : public RecordSource {
  public:
-  explicit TfRecordSource(std::map<std::string, TfFeature> features) : features_(std::move(features)) {}
+  explicit TfRecordSource(Features features) : features_(std::move(features)) {}
 
   /// Takes the places of its records from an index, or by looking.
   Status add_file(const std::string& path, const std::string* index) {
@@ -151,26 +208,14 @@ class TfRecordSource final : public RecordSource {
     return {};
   }
 
-  int64_t bytes(int64_t index) const override {
-    // What a record's parts become is known when it was read: not more than it has bytes, eight of each.
-    return runtime::claimed_bytes(record(index).place.size) +
-           static_cast<int64_t>(features_.size()) * runtime::claimed_bytes(1);
-  }
+  int64_t bytes(int64_t index) const override { return claimed_by(record(index).place, features_); }
 
   Status read(int64_t index, const AllocateOutput& allocate) const override {
-    const Record& there = record(index);
-    GALATEA_ASSIGN(const std::span<const uint8_t> bytes, bytes_of(there));
-    uint64_t length = 0;
-    std::memcpy(&length, bytes.data(), sizeof length);
-    if (length != bytes.size() - kHead - kTail)
-      return damaged(file_of(there).name(), there.place.offset,
-                     fmt::format("the record says that it has {} bytes, the index {}", length,
-                                 bytes.size() - kHead - kTail));
-    return deliver_example(bytes.subspan(kHead, length), describe(index), features_, allocate);
+    return read_example(file_of(record(index)), record(index).place, features_, allocate);
   }
 
  private:
-  std::map<std::string, TfFeature> features_;
+  Features features_;
 };
 
 }  // namespace
@@ -201,26 +246,33 @@ Port port_of(const std::string& name, const TfFeature& feature) {
   return port;
 }
 
+Result<std::optional<RecordPlace>> TfRecordScanner::next() {
+  if (at_ >= file_.size()) return std::nullopt;
+  uint8_t head[kHead];
+  if (file_.size() - at_ < kHead + kTail) return damaged(file_.name(), at_, "it ends within a record");
+  GALATEA_TRY(file_.read(at_, head));
+  uint64_t length = 0;
+  uint32_t checksum = 0;
+  std::memcpy(&length, head, sizeof length);
+  std::memcpy(&checksum, head + sizeof length, sizeof checksum);
+  if (masked_crc32c({head, sizeof length}) != checksum)
+    return damaged(file_.name(), at_, "no TFRecord begins there");
+  if (length > static_cast<uint64_t>(file_.size() - at_ - kHead - kTail))
+    return damaged(file_.name(), at_,
+                   fmt::format("a record of {} bytes begins there, but the file ends", length));
+  const RecordPlace place{at_, kHead + static_cast<int64_t>(length) + kTail};
+  at_ += place.size;
+  return place;
+}
+
 Result<std::vector<RecordPlace>> scan_tfrecord(const ByteSource& file) {
   std::vector<RecordPlace> places;
-  for (int64_t at = 0; at < file.size();) {
-    uint8_t head[kHead];
-    if (file.size() - at < kHead + kTail) return damaged(file.name(), at, "it ends within a record");
-    GALATEA_TRY(file.read(at, head));
-    uint64_t length = 0;
-    uint32_t checksum = 0;
-    std::memcpy(&length, head, sizeof length);
-    std::memcpy(&checksum, head + sizeof length, sizeof checksum);
-    if (masked_crc32c({head, sizeof length}) != checksum)
-      return damaged(file.name(), at, "no TFRecord begins there");
-    if (length > static_cast<uint64_t>(file.size() - at - kHead - kTail))
-      return damaged(file.name(), at,
-                     fmt::format("a record of {} bytes begins there, but the file ends", length));
-    const int64_t size = kHead + static_cast<int64_t>(length) + kTail;
-    places.push_back({at, size});
-    at += size;
+  TfRecordScanner scanner(file);
+  for (;;) {
+    GALATEA_ASSIGN(const std::optional<RecordPlace> place, scanner.next());
+    if (!place) return places;
+    places.push_back(*place);
   }
-  return places;
 }
 
 Status deliver_example(std::span<const uint8_t> example, const std::string& record,
@@ -258,7 +310,15 @@ Status deliver_example(std::span<const uint8_t> example, const std::string& reco
 
 Result<std::unique_ptr<runtime::SampleSource>> open_tfrecord(const std::string& config) {
   const nlohmann::json json = parse_json(config);
-  const std::vector<std::string> paths = texts_of(json, "path"), indices = texts_of(json, "index_path");
+  GALATEA_ASSIGN(std::vector<std::string> paths, paths_of(json, "path"));
+  if (json.value("stream", false)) {
+    auto features = std::make_shared<const Features>(features_of(json["features"]));
+    return stream_of_containers(std::move(paths), container_stream_options(json),
+                                [features](std::shared_ptr<const ByteSource> file) {
+                                  return std::make_unique<TfRecordPass>(std::move(file), features);
+                                });
+  }
+  GALATEA_ASSIGN(const std::vector<std::string> indices, paths_of(json, "index_path"));
   if (!indices.empty() && indices.size() != paths.size())
     return unusable(fmt::format("readers.tfrecord has {} files and {} indices", paths.size(), indices.size()),
                     "give one index for each file, in the same order, or none");

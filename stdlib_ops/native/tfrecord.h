@@ -8,6 +8,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,16 @@ std::map<std::string, TfFeature> features_of(const nlohmann::json& features);
 Port port_of(const std::string& name, const TfFeature& feature);
 
 /// The records of a file, found from length to length. Each length is checked against its checksum.
+class TfRecordScanner {
+ public:
+  explicit TfRecordScanner(const ByteSource& file) : file_(file) {}
+  /// The next record; none at the end of the file.
+  Result<std::optional<RecordPlace>> next();
+
+ private:
+  const ByteSource& file_;
+  int64_t at_ = 0;
+};
 Result<std::vector<RecordPlace>> scan_tfrecord(const ByteSource& file);
 uint32_t masked_crc32c(std::span<const uint8_t> bytes);
 

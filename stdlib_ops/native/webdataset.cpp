@@ -9,7 +9,9 @@
 #include "base/dtype.h"
 #include "base/json.h"
 #include "runtime/memory_gate.h"
+#include "stdlib_ops/native/container_stream.h"
 #include "stdlib_ops/native/far/address.h"
+#include "stdlib_ops/native/paths.h"
 #include "stdlib_ops/native/record_source.h"
 #include "stdlib_ops/native/tar.h"
 
@@ -78,10 +80,117 @@ struct Output {
   DType dtype = DType::kU8;
 };
 
+/// A component that was chosen: of no bytes where the sample lacks it.
+struct Part {
+  int64_t offset = 0, size = 0;
+};
+/// What outputs take of a sample.
+struct ChosenSample {
+  int64_t offset = 0;  ///< of its first part
+  std::string name;    ///< of its first part
+  std::vector<Part> parts;
+};
+
+/// What a reader wants of samples: the arguments, without the archives.
+class Components {
+ public:
+  explicit Components(const nlohmann::json& config) {
+    case_sensitive_ = config.value("case_sensitive_extensions", true);
+    for (const std::string& entry : texts_of(config, "ext")) {
+      Output output;
+      for (size_t at = 0; at <= entry.size();) {
+        const size_t end = std::min(entry.find(';', at), entry.size());
+        const std::string extension = entry.substr(at, end - at);
+        output.extensions.push_back(case_sensitive_ ? extension : lower(extension));
+        at = end + 1;
+      }
+      outputs_.push_back(std::move(output));
+    }
+    const std::vector<std::string> dtypes = texts_of(config, "dtypes");
+    for (size_t k = 0; k < dtypes.size(); ++k) outputs_[k].dtype = *dtype_from_short_name(dtypes[k]);
+    const std::string behavior = lower(config.value("missing_component_behavior", ""));
+    missing_ = behavior == "skip" ? Missing::kSkip : behavior == "error" ? Missing::kError : Missing::kEmpty;
+  }
+
+  size_t size() const { return outputs_.size(); }
+
+  /// The parts of a sample that outputs take: the first that fits each. None where the sample is left out.
+  Result<std::optional<ChosenSample>> choose(const TarSample& sample, const std::string& archive) const {
+    ChosenSample chosen;
+    chosen.parts.resize(outputs_.size());
+    std::vector<bool> found(outputs_.size());
+    const TarPart* first = nullptr;
+    for (const TarPart& part : sample.parts) {
+      const std::string extension = case_sensitive_ ? part.extension : lower(part.extension);
+      for (size_t k = 0; k < outputs_.size(); ++k) {
+        if (found[k] || std::ranges::find(outputs_[k].extensions, extension) == outputs_[k].extensions.end())
+          continue;
+        chosen.parts[k] = {part.offset, part.size};
+        found[k] = true;
+        if (!first) first = &part;
+      }
+    }
+    if (sample.parts.empty()) return std::nullopt;
+    const TarPart& named = first ? *first : sample.parts.front();
+    chosen.offset = named.offset;
+    chosen.name = named.name;
+    if (std::ranges::find(found, false) != found.end()) {
+      if (missing_ == Missing::kSkip) return std::nullopt;
+      if (missing_ == Missing::kError)
+        return unusable(fmt::format("{}: the sample of {} at byte {} has no component for every output",
+                                    archive, named.name, named.offset),
+                        "missing_component_behavior=\"empty\" gives empty tensors for what is missing, "
+                        "\"skip\" leaves the sample out");
+    }
+    return chosen;
+  }
+
+  /// `name` is the sample's, for messages.
+  Status read(const ByteSource& archive, std::span<const Part> parts, const std::string& name,
+              const runtime::AllocateOutput& allocate) const {
+    int output = 0;
+    for (const Part& part : parts) {
+      const DType dtype = outputs_[static_cast<size_t>(output)].dtype;
+      const auto element = static_cast<int64_t>(size_of(dtype));
+      if (part.size % element != 0)
+        return make_error(
+            ErrorKind::kUser, "G0802",
+            fmt::format("{}: the component of output {} has {} bytes, which are no whole number "
+                        "of {}",
+                        name, output, part.size, short_name(dtype)),
+            "give dtypes what the components hold; on_error=\"skip\" goes on without the sample");
+      GALATEA_ASSIGN(runtime::Tensor * out, allocate(output, dtype, {part.size / element}));
+      if (part.size > 0) GALATEA_TRY(archive.read(part.offset, {out->data, static_cast<size_t>(part.size)}));
+      ++output;
+    }
+    return {};
+  }
+
+ private:
+  std::vector<Output> outputs_;
+  Missing missing_ = Missing::kEmpty;
+  bool case_sensitive_ = true;
+};
+
+/// "train.tar:1024:000/cat.jpg", as DALI names it.
+std::string name_of_sample(const ByteSource& archive, int64_t offset, const std::string& name) {
+  return fmt::format("{}:{}:{}", archive.name(), offset, name);
+}
+
+int64_t claimed_by(std::span<const Part> parts) {
+  int64_t sum = 0;
+  for (const Part& part : parts) sum += runtime::claimed_bytes(part.size);
+  return sum;
+}
+
+void will_read_parts(const ByteSource& archive, std::span<const Part> parts) {
+  for (const Part& part : parts)
+    if (part.size > 0) archive.will_read(part.offset, part.size);
+}
+
 class WebDatasetSource final : public runtime::SampleSource {
  public:
-  WebDatasetSource(std::vector<Output> outputs, Missing missing, bool case_sensitive)
-      : outputs_(std::move(outputs)), missing_(missing), case_sensitive_(case_sensitive) {}
+  explicit WebDatasetSource(Components components) : components_(std::move(components)) {}
 
   Status add(const std::string& path, const std::string* index) {
     GALATEA_ASSIGN(std::shared_ptr<const ByteSource> archive, open_file(path));
@@ -93,120 +202,121 @@ class WebDatasetSource final : public runtime::SampleSource {
       GALATEA_ASSIGN(samples, scan_webdataset(*archive));
     }
     archives_.push_back(std::move(archive));
-    for (TarSample& sample : samples) GALATEA_TRY(add(sample));
-    return {};
-  }
-
-  int64_t size() const override { return static_cast<int64_t>(samples_.size()); }
-
-  std::string describe(int64_t index) const override {
-    const Sample& sample = at(index);
-    return fmt::format("{}:{}:{}", archives_[sample.archive]->name(), sample.offset, sample.name);
-  }
-
-  int64_t bytes(int64_t index) const override {
-    int64_t sum = 0;
-    for (const Part& part : parts_of(index)) sum += runtime::claimed_bytes(part.size);
-    return sum;
-  }
-
-  void will_read(int64_t index) const override {
-    for (const Part& part : parts_of(index))
-      if (part.size > 0) archives_[at(index).archive]->will_read(part.offset, part.size);
-  }
-
-  Status read(int64_t index, const AllocateOutput& allocate) const override {
-    const ByteSource& archive = *archives_[at(index).archive];
-    int output = 0;
-    for (const Part& part : parts_of(index)) {
-      const DType dtype = outputs_[static_cast<size_t>(output)].dtype;
-      const auto element = static_cast<int64_t>(size_of(dtype));
-      if (part.size % element != 0)
-        return make_error(
-            ErrorKind::kUser, "G0802",
-            fmt::format("{}: the component of output {} has {} bytes, which are no whole number "
-                        "of {}",
-                        describe(index), output, part.size, short_name(dtype)),
-            "give dtypes what the components hold; on_error=\"skip\" goes on without the sample");
-      GALATEA_ASSIGN(runtime::Tensor * out, allocate(output, dtype, {part.size / element}));
-      if (part.size > 0) GALATEA_TRY(archive.read(part.offset, {out->data, static_cast<size_t>(part.size)}));
-      ++output;
+    for (const TarSample& sample : samples) {
+      GALATEA_ASSIGN(std::optional<ChosenSample> chosen, components_.choose(sample, archives_.back()->name()));
+      if (!chosen) continue;
+      samples_.push_back(
+          {static_cast<uint32_t>(archives_.size() - 1), chosen->offset, std::move(chosen->name)});
+      parts_.insert(parts_.end(), chosen->parts.begin(), chosen->parts.end());
     }
     return {};
   }
 
+  int64_t size() const override { return static_cast<int64_t>(samples_.size()); }
+  std::string describe(int64_t index) const override {
+    return name_of_sample(archive_of(index), at(index).offset, at(index).name);
+  }
+  int64_t bytes(int64_t index) const override { return claimed_by(parts_of(index)); }
+  void will_read(int64_t index) const override { will_read_parts(archive_of(index), parts_of(index)); }
+  Status read(int64_t index, const AllocateOutput& allocate) const override {
+    return components_.read(archive_of(index), parts_of(index), describe(index), allocate);
+  }
+
  private:
-  struct Part {
-    int64_t offset = 0, size = 0;
-  };
   struct Sample {
     uint32_t archive = 0;
     int64_t offset = 0;  ///< of its first part
     std::string name;    ///< of its first part
   };
 
-  /// Chooses the parts of a sample that outputs take: the first that fits each.
-  Status add(TarSample& sample) {
-    std::vector<Part> chosen(outputs_.size());
-    std::vector<bool> found(outputs_.size());
-    const TarPart* first = nullptr;
-    for (const TarPart& part : sample.parts) {
-      const std::string extension = case_sensitive_ ? part.extension : lower(part.extension);
-      for (size_t k = 0; k < outputs_.size(); ++k) {
-        if (found[k] || std::ranges::find(outputs_[k].extensions, extension) == outputs_[k].extensions.end())
-          continue;
-        chosen[k] = {part.offset, part.size};
-        found[k] = true;
-        if (!first) first = &part;
-      }
-    }
-    if (sample.parts.empty()) return {};
-    const TarPart& named = first ? *first : sample.parts.front();
-    if (std::ranges::find(found, false) != found.end()) {
-      if (missing_ == Missing::kSkip) return {};
-      if (missing_ == Missing::kError)
-        return unusable(fmt::format("{}: the sample of {} at byte {} has no component for every output",
-                                    archives_.back()->name(), named.name, named.offset),
-                        "missing_component_behavior=\"empty\" gives empty tensors for what is missing, "
-                        "\"skip\" leaves the sample out");
-    }
-    samples_.push_back({static_cast<uint32_t>(archives_.size() - 1), named.offset, named.name});
-    parts_.insert(parts_.end(), chosen.begin(), chosen.end());
-    return {};
-  }
-
   const Sample& at(int64_t index) const { return samples_[static_cast<size_t>(index)]; }
+  const ByteSource& archive_of(int64_t index) const { return *archives_[at(index).archive]; }
   std::span<const Part> parts_of(int64_t index) const {
-    return std::span(parts_).subspan(static_cast<size_t>(index) * outputs_.size(), outputs_.size());
+    const size_t count = components_.size();
+    return std::span(parts_).subspan(static_cast<size_t>(index) * count, count);
   }
 
-  std::vector<Output> outputs_;
-  Missing missing_;
-  bool case_sensitive_;
+  Components components_;
   std::vector<std::shared_ptr<const ByteSource>> archives_;
   std::vector<Sample> samples_;
   std::vector<Part> parts_;  ///< one an output, for sample after sample
 };
 
+/// A sample of a stream: nothing but its places.
+class StreamedSample final : public IndexedSample {
+ public:
+  StreamedSample(int64_t index, std::shared_ptr<const ByteSource> archive, ChosenSample chosen,
+                 std::shared_ptr<const Components> components)
+      : IndexedSample(index),
+        archive_(std::move(archive)),
+        chosen_(std::move(chosen)),
+        components_(std::move(components)) {}
+  std::string describe() const override { return name_of_sample(*archive_, chosen_.offset, chosen_.name); }
+  int64_t bytes() const override { return claimed_by(chosen_.parts); }
+  Status read(const runtime::AllocateOutput& allocate) const override {
+    return components_->read(*archive_, chosen_.parts, describe(), allocate);
+  }
+
+ private:
+  std::shared_ptr<const ByteSource> archive_;
+  ChosenSample chosen_;
+  std::shared_ptr<const Components> components_;
+};
+
+class ArchivePass final : public ContainerPass {
+ public:
+  ArchivePass(std::shared_ptr<const ByteSource> archive, std::shared_ptr<const Components> components)
+      : archive_(std::move(archive)), components_(std::move(components)), scanner_(*archive_) {}
+  Result<std::shared_ptr<const runtime::StreamSample>> next(int64_t index) override {
+    for (;;) {
+      GALATEA_ASSIGN(const std::optional<TarSample> sample, scanner_.next());
+      if (!sample) return nullptr;
+      GALATEA_ASSIGN(std::optional<ChosenSample> chosen, components_->choose(*sample, archive_->name()));
+      if (!chosen) continue;
+      will_read_parts(*archive_, chosen->parts);
+      return std::make_shared<StreamedSample>(index, archive_, std::move(*chosen), components_);
+    }
+  }
+
+ private:
+  std::shared_ptr<const ByteSource> archive_;
+  std::shared_ptr<const Components> components_;
+  WebDatasetScanner scanner_;
+};
+
 }  // namespace
+
+Result<std::optional<TarSample>> WebDatasetScanner::next() {
+  while (!ended_) {
+    auto member = reader_.next();
+    if (!member) error_ = std::move(member.error());
+    ended_ = !member || !*member;
+    if (ended_) break;
+    TarMember& found = **member;
+    const std::string_view its_base = base_of(found.name);
+    if (its_base.empty()) continue;
+    std::optional<TarSample> whole;
+    if (!sample_.parts.empty() && its_base != base_) whole = std::exchange(sample_, {});
+    if (sample_.parts.empty()) base_ = its_base;
+    std::string extension = found.name.substr(extension_begin(found.name));
+    sample_.parts.push_back({.extension = std::move(extension),
+                             .name = std::move(found.name),
+                             .offset = found.offset,
+                             .size = found.size});
+    if (whole) return whole;
+  }
+  if (!sample_.parts.empty()) return std::exchange(sample_, {});
+  if (error_) return std::unexpected(*std::exchange(error_, std::nullopt));
+  return std::nullopt;
+}
 
 Result<std::vector<TarSample>> scan_webdataset(const ByteSource& archive) {
   std::vector<TarSample> samples;
-  std::string base;
-  TarReader reader(archive);
+  WebDatasetScanner scanner(archive);
   for (;;) {
-    GALATEA_ASSIGN(std::optional<TarMember> member, reader.next());
-    if (!member) return samples;
-    const std::string_view its_base = base_of(member->name);
-    if (its_base.empty()) continue;
-    if (samples.empty() || its_base != base) {
-      samples.emplace_back();
-      base = its_base;
-    }
-    samples.back().parts.push_back({.extension = member->name.substr(extension_begin(member->name)),
-                                    .name = member->name,
-                                    .offset = member->offset,
-                                    .size = member->size});
+    GALATEA_ASSIGN(std::optional<TarSample> sample, scanner.next());
+    if (!sample) return samples;
+    samples.push_back(std::move(*sample));
   }
 }
 
@@ -251,33 +361,22 @@ Result<std::vector<TarSample>> parse_webdataset_index(std::string_view text, con
 
 Result<std::unique_ptr<runtime::SampleSource>> open_webdataset(const std::string& config) {
   const nlohmann::json json = parse_json(config);
-  const std::vector<std::string> paths = texts_of(json, "paths"), indices = texts_of(json, "index_paths");
+  GALATEA_ASSIGN(std::vector<std::string> paths, paths_of(json, "paths"));
+  if (json.value("stream", false)) {
+    auto components = std::make_shared<const Components>(json);
+    return stream_of_containers(std::move(paths), container_stream_options(json),
+                                [components](std::shared_ptr<const ByteSource> archive) {
+                                  return std::make_unique<ArchivePass>(std::move(archive), components);
+                                });
+  }
+  GALATEA_ASSIGN(const std::vector<std::string> indices, paths_of(json, "index_paths"));
   if (!indices.empty() && indices.size() != paths.size())
     return unusable(
         fmt::format("readers.webdataset has {} archives and {} indices", paths.size(), indices.size()),
         "give one index for each archive, in the same order, or none");
   for (const auto* const all : {&paths, &indices})
     for (const std::string& path : *all) will_open(path);
-  const bool case_sensitive = json.value("case_sensitive_extensions", true);
-  std::vector<Output> outputs;
-  for (const std::string& entry : texts_of(json, "ext")) {
-    Output output;
-    for (size_t at = 0; at <= entry.size();) {
-      const size_t end = std::min(entry.find(';', at), entry.size());
-      const std::string extension = entry.substr(at, end - at);
-      output.extensions.push_back(case_sensitive ? extension : lower(extension));
-      at = end + 1;
-    }
-    outputs.push_back(std::move(output));
-  }
-  const std::vector<std::string> dtypes = texts_of(json, "dtypes");
-  for (size_t k = 0; k < dtypes.size(); ++k) outputs[k].dtype = *dtype_from_short_name(dtypes[k]);
-  const std::string behavior = lower(json.value("missing_component_behavior", ""));
-  auto source = std::make_unique<WebDatasetSource>(std::move(outputs),
-                                                   behavior == "skip"    ? Missing::kSkip
-                                                   : behavior == "error" ? Missing::kError
-                                                                         : Missing::kEmpty,
-                                                   case_sensitive);
+  auto source = std::make_unique<WebDatasetSource>(Components(json));
   for (size_t i = 0; i < paths.size(); ++i)
     GALATEA_TRY(source->add(paths[i], indices.empty() ? nullptr : &indices[i]));
   if (source->size() == 0)

@@ -5,12 +5,14 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "runtime/native.h"
 #include "stdlib_ops/native/bytes.h"
+#include "stdlib_ops/native/tar.h"
 
 namespace galatea::native {
 
@@ -25,6 +27,19 @@ struct TarSample {
 
 /// The samples of an archive: neighbours of one name. Names that begin with a point in the archive's root are
 /// nobody's.
+class WebDatasetScanner {
+ public:
+  explicit WebDatasetScanner(const ByteSource& archive) : reader_(archive) {}
+  /// The next sample; none at the end of the archive. An error that stands behind a sample comes after it.
+  Result<std::optional<TarSample>> next();
+
+ private:
+  TarReader reader_;
+  TarSample sample_;  ///< as far as it is known
+  std::string base_;  ///< what the names of its parts have in common
+  std::optional<Error> error_;
+  bool ended_ = false;
+};
 Result<std::vector<TarSample>> scan_webdataset(const ByteSource& archive);
 /// The same from an index: "v1.2 COUNT", then a line a sample of "EXTENSION OFFSET SIZE NAME" for each part
 /// (without NAME in v1.1). `name` is the index, for messages; `archive_size` what offsets are held against.

@@ -5,6 +5,7 @@
 #include "compiler/op/source.h"
 #include "stdlib_ops/common/prelude.h"
 #include "stdlib_ops/operators.h"
+#include "stdlib_ops/readers/stream_args.h"
 
 namespace galatea::ops {
 namespace {
@@ -63,14 +64,7 @@ Result<std::vector<Port>> ports_of_features(const TypeContext& ctx) {
   return list;
 }
 
-Status check_tfrecord(const TypeContext& ctx) {
-  const auto paths = ctx.texts("path"), indices = ctx.texts("index_path");
-  if (paths.empty()) return ctx.error("readers.tfrecord: path names no file", {}, "path");
-  if (!indices.empty() && indices.size() != paths.size())
-    return ctx.error(fmt::format("readers.tfrecord: {} files, but {} indices", paths.size(), indices.size()),
-                     "give one index for each file, in the same order, or none", "index_path");
-  return {};
-}
+Status check_tfrecord(const TypeContext& ctx) { return check_stream(ctx, "path", "index_path"); }
 
 }  // namespace
 
@@ -85,7 +79,10 @@ Operator make_readers_tfrecord() {
       "that it lacks, and values of another type or number, are that sample's error. Defaults are not used, "
       "as in DALI. A record's own checksum is not looked at. Format: TensorFlow, tf.train.Example.";
   reader.args = {
-      {.name = "path", .kind = ArgKind::kStringList, .required = true, .documentation = "The files."},
+      {.name = "path",
+       .kind = ArgKind::kStringList,
+       .required = true,
+       .documentation = "The files; *, ? and […] match names, {000..099} and {a,b} expand."},
       {.name = "index_path",
        .kind = ArgKind::kStringList,
        .documentation = "An index for each file, lines of \"offset size\". Without them the files are looked "
@@ -102,6 +99,7 @@ Operator make_readers_tfrecord() {
        .documentation = "Reads past the system's cache.",
        .no_effect = true},
   };
+  for (ArgSpec& arg : stream_args()) reader.args.push_back(std::move(arg));
   reader.outputs_of = ports_of_features;
   reader.gives_dictionary = true;
   reader.outputs_argument = "features";

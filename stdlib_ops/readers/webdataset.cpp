@@ -5,6 +5,7 @@
 #include "compiler/op/source.h"
 #include "stdlib_ops/common/prelude.h"
 #include "stdlib_ops/operators.h"
+#include "stdlib_ops/readers/stream_args.h"
 
 namespace galatea::ops {
 namespace {
@@ -33,12 +34,7 @@ Result<std::vector<Port>> ports_of_extensions(const TypeContext& ctx) {
 }
 
 Status check_archives(const TypeContext& ctx) {
-  const auto paths = ctx.texts("paths"), indices = ctx.texts("index_paths");
-  if (paths.empty()) return ctx.error("readers.webdataset: paths names no archive", {}, "paths");
-  if (!indices.empty() && indices.size() != paths.size())
-    return ctx.error(
-        fmt::format("readers.webdataset: {} archives, but {} indices", paths.size(), indices.size()),
-        "give one index for each archive, in the same order, or none", "index_paths");
+  GALATEA_TRY(check_stream(ctx, "paths", "index_paths"));
   std::string behavior = ctx.text("missing_component_behavior");
   std::ranges::transform(behavior, behavior.begin(), [](unsigned char c) { return std::tolower(c); });
   if (!behavior.empty() && behavior != "empty" && behavior != "skip" && behavior != "error")
@@ -58,7 +54,10 @@ Operator make_readers_webdataset() {
       "point, 1-D, or numbers of the type that `dtypes` gives it. \"cat.seg.png\" is the component "
       "\"seg.png\" of the sample \"cat\". Format: WebDataset; tar as ustar, pax and GNU write it.";
   reader.args = {
-      {.name = "paths", .kind = ArgKind::kStringList, .required = true, .documentation = "The archives."},
+      {.name = "paths",
+       .kind = ArgKind::kStringList,
+       .required = true,
+       .documentation = "The archives; *, ? and […] match names, {000..099} and {a,b} expand."},
       {.name = "index_paths",
        .kind = ArgKind::kStringList,
        .documentation = "An index for each archive, as wds2idx writes it. Without "
@@ -81,6 +80,7 @@ Operator make_readers_webdataset() {
        .documentation = "What becomes of samples that lack a component: \"empty\" gives an empty tensor "
                         "(if nothing is said, too), \"skip\" leaves the sample out, \"error\" stops."},
   };
+  for (ArgSpec& arg : stream_args()) reader.args.push_back(std::move(arg));
   reader.outputs_of = ports_of_extensions;
   reader.outputs_argument = "ext";
   reader.check = check_archives;

@@ -54,7 +54,7 @@ class TickerSource final : public runtime::SampleSource {
         breaks_at_(config.value("breaks_at", int64_t{-1})),
         throws_at_(config.value("throws_at", int64_t{-1})) {}
   int64_t size() const override { return kUnknownSize; }
-  Result<std::unique_ptr<runtime::SampleStream>> start() const override {
+  Result<std::unique_ptr<runtime::SampleStream>> start(const runtime::StreamPass&) const override {
     class Pass final : public runtime::SampleStream {
      public:
       explicit Pass(const TickerSource& source) : source_(source) {}
