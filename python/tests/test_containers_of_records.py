@@ -59,6 +59,21 @@ def test_a_traced_pipeline_is_text_that_reads_the_same():
         assert [len(x) for x in other[0].numpy()] == [len(x) for x in batch[0].numpy()]
 
 
+def test_a_stream_of_archives_gives_the_recorded_samples():
+    (recorded,) = [case for case in CASES if case["name"] == "webdataset_two"]
+
+    @galatea.pipeline_def(batch_size=recorded["batch"])
+    def archives():
+        return galatea.fn.readers.webdataset(
+            paths=str(FOLDER / "{plain,ustar}.tar"), ext=["jpg;JPG;png"], stream=True
+        )
+
+    samples = []
+    for batch in galatea.Loader(archives()):
+        samples += [np.asarray(sample).tolist() for sample in batch[0].numpy()]
+    assert samples == [sample["values"] for sample in recorded["outputs"][0]]
+
+
 def test_a_feature_says_what_it_is():
     assert tfrecord.FixedLenFeature([2], tfrecord.float32, 0.0) == {
         "dtype": galatea.types.FLOAT,

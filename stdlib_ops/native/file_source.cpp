@@ -30,6 +30,8 @@ using Json = nlohmann::json;
 constexpr const char* kDefaultFilters[] = {"*.jpg",  "*.jpeg", "*.png",  "*.bmp", "*.tif",
                                            "*.tiff", "*.pnm",  "*.ppm",  "*.pgm", "*.pbm",
                                            "*.jp2",  "*.webp", "*.flac", "*.ogg", "*.wav"};
+/// How many of them are images.
+constexpr size_t kImageFilters = 12;
 constexpr size_t kMaxListLine = 16 * 1024;
 constexpr size_t kMaxList = size_t{1} << 36;
 constexpr const char* kWhiteSpace = " \t\r\n\v\f";
@@ -368,6 +370,22 @@ Result<std::vector<std::string>> list_unlabelled_files(const UnlabelledFiles& wa
   if (out.empty())
     return unusable(fmt::format("no files \"{}\" in {} and its sub-folders", wanted.filter, root),
                     "file_filter= says which names count");
+  return out;
+}
+
+Result<std::vector<std::vector<std::string>>> list_image_folders(const std::string& root) {
+  const std::vector<std::string> images(kDefaultFilters, kDefaultFilters + kImageFilters);
+  std::vector<std::vector<std::string>> out;
+  GALATEA_ASSIGN(const std::vector<FolderEntry> folders, entries_of(root));
+  for (const FolderEntry& folder : folders) {
+    if (!folder.is_folder) continue;
+    const fs::path path = fs::path(root) / folder.name;
+    GALATEA_ASSIGN(const std::vector<FolderEntry> files, entries_of(path));
+    out.emplace_back();
+    for (const FolderEntry& file : files)
+      if (!file.is_folder && matches(file.name, images, false))
+        out.back().push_back((path / file.name).string());
+  }
   return out;
 }
 

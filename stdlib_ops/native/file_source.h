@@ -36,6 +36,9 @@ struct UnlabelledFiles {
 /// Paths to open, sorted by name where a folder is looked through.
 Result<std::vector<std::string>> list_unlabelled_files(const UnlabelledFiles& wanted);
 
+/// The images of each sub-folder of a folder, by their endings; all sorted by name. A sub-folder may have none.
+Result<std::vector<std::vector<std::string>>> list_image_folders(const std::string& root);
+
 /// The text of a file_list: one "path label" a line. `list` is its name for messages, `root` what its paths
 /// are relative to.
 Result<std::vector<FileEntry>> parse_file_list(std::istream& in, const std::string& list,

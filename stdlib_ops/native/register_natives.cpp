@@ -8,6 +8,7 @@
 #include "stdlib_ops/native/file_source.h"
 #include "stdlib_ops/native/fits_source.h"
 #include "stdlib_ops/native/image_functions.h"
+#include "stdlib_ops/native/image_sequence.h"
 #include "stdlib_ops/native/jpeg_distort.h"
 #include "stdlib_ops/native/lz4_inflate.h"
 #include "stdlib_ops/native/mask_pixel.h"
@@ -60,6 +61,7 @@ void register_natives(runtime::NativeTable& table) {
   table.add(runtime::SourceFactory{.name = "readers.numpy", .open = open_numpy});
   table.add(runtime::SourceFactory{.name = kNumpyNames, .open = open_numpy_names});
   table.add(runtime::SourceFactory{.name = "experimental.readers.fits", .open = open_fits});
+  table.add(runtime::SourceFactory{.name = "readers.sequence", .open = open_image_sequences});
 }
 
 }  // namespace galatea::native

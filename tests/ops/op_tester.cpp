@@ -42,6 +42,7 @@ const std::set<std::string> kTestedElsewhere = {
     "readers.mxnet",
     "readers.numpy",
     "readers.numpy_names",
+    "readers.sequence",
     "readers.tfrecord",
     "readers.webdataset",  // readers_test
     "galatea.mosaic",

@@ -114,6 +114,7 @@ TEST(PipelineGenerator, KnowsEveryOperatorOnImages) {
                                           "readers.file",
                                           "readers.mxnet",
                                           "readers.numpy",
+                                          "readers.sequence",
                                           "readers.tfrecord",
                                           "readers.webdataset",
                                           "select",

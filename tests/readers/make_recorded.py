@@ -178,6 +178,28 @@ def databases():
     write("caffe2_dense", [tensors(image, (number, field(3, floats([k, 0.5, -2])))) for k in range(2)])
 
 
+def frames():
+    """Folders of frames; DALI takes endings in capitals, and neither other files nor folders within folders."""
+    from PIL import Image
+
+    root = FOLDER / "frames"
+    shutil.rmtree(root, ignore_errors=True)
+
+    def draw(path, seed, height, width):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        Image.fromarray((np.arange(height * width * 3).reshape(height, width, 3) * 7 + seed * 20).astype("u1")).save(path)
+
+    for k in range(5):
+        draw(root / "a" / f"{k:03d}.png", k, 2, 3)
+    draw(root / "a" / "UPPER.PNG", 5, 2, 3)
+    draw(root / "a" / "within" / "x.png", 6, 2, 3)
+    (root / "a" / "notes.txt").write_text("not a frame\n")
+    for k in range(4):
+        draw(root / "b" / f"{k}.bmp", 7 + k, 3, 2)
+    draw(root / "c" / "only.png", 11, 2, 2)
+    draw(root / "beside.png", 12, 2, 2)
+
+
 def coco():
     from pycocotools import mask as masks
 
@@ -239,8 +261,18 @@ def caffe(version, arguments, outputs="a, b"):
     return f"{outputs} = fn.readers.caffe{version}({arguments})\nreturn {outputs}"
 
 
+def frames_of(arguments):
+    return f'return fn.readers.sequence(file_root="@/frames", {arguments})'
+
+
 # By name: how many samples, the text, and the text for DALI where that has to be another.
 CASES = {
+    "sequence": (8, frames_of("sequence_length=2")),
+    "sequence_step": (3, frames_of("sequence_length=2, step=2, stride=2")),
+    "sequence_stride": (4, frames_of("sequence_length=2, stride=3")),
+    "sequence_shard": (2, frames_of("sequence_length=3, num_shards=3, shard_id=1")),
+    "sequence_bgr": (8, frames_of("sequence_length=2, image_type=types.BGR")),
+    "sequence_any": (8, frames_of("sequence_length=2, image_type=types.ANY_DATA")),
     "tfrecord": (8, tf_body()),
     "tfrecord_one_file": (5, tf_body(files='"@/a.tfrecord"', indices='"@/a.idx"')),
     "tfrecord_shard": (3, tf_body(", num_shards=3, shard_id=1")),
@@ -340,7 +372,7 @@ def dali_reads(batch, body):
 
 def main(parts):
     FOLDER.mkdir(exist_ok=True)
-    for make in (tfrecords, archives, arrays, record_files, databases, coco):
+    for make in (tfrecords, archives, arrays, record_files, databases, frames, coco):
         if not parts or make.__name__ in parts:
             make()
     known = {case["name"]: case for case in json.loads((FOLDER / "dali.json").read_text())} if parts else {}
