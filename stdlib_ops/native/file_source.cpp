@@ -1,7 +1,6 @@
 #include "stdlib_ops/native/file_source.h"
 
 #include <fcntl.h>
-#include <fnmatch.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -19,7 +18,7 @@
 #include "runtime/messages.h"
 #include "stdlib_ops/native/bytes.h"
 #include "stdlib_ops/native/far/address.h"
-#include "stdlib_ops/native/far/far_store.h"
+#include "stdlib_ops/native/folder.h"
 
 namespace galatea::native {
 namespace {
@@ -27,24 +26,9 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::json;
 
-constexpr const char* kDefaultFilters[] = {"*.jpg",  "*.jpeg", "*.png",  "*.bmp", "*.tif",
-                                           "*.tiff", "*.pnm",  "*.ppm",  "*.pgm", "*.pbm",
-                                           "*.jp2",  "*.webp", "*.flac", "*.ogg", "*.wav"};
-/// How many of them are images.
-constexpr size_t kImageFilters = 12;
 constexpr size_t kMaxListLine = 16 * 1024;
 constexpr size_t kMaxList = size_t{1} << 36;
 constexpr const char* kWhiteSpace = " \t\r\n\v\f";
-
-/// What the system refused of a folder or a list: the user's, or the machine's.
-std::unexpected<Error> refused(const std::string& what, const std::string& path,
-                               const std::error_code& error) {
-  if (kind_of_errno(error) == ErrorKind::kSystem)
-    return runtime::make_error(runtime::message::kSourceFault, fmt::format("{} {}", what, path),
-                               error.message());
-  return unusable(fmt::format("cannot read {} {}: {}", what, path, error.message()),
-                  "check the path and its permissions");
-}
 
 bool has(const Json& config, const char* key) { return config.contains(key) && !config[key].is_null(); }
 
@@ -52,42 +36,7 @@ std::vector<std::string> filters(const Json& config, const char* key, bool with_
   if (has(config, key))
     return config[key].is_string() ? std::vector<std::string>{config[key]}
                                    : config[key].get<std::vector<std::string>>();
-  return with_default ? std::vector<std::string>(std::begin(kDefaultFilters), std::end(kDefaultFilters))
-                      : std::vector<std::string>{};
-}
-
-bool matches(const std::string& name, const std::vector<std::string>& globs, bool case_sensitive) {
-  int flags = case_sensitive ? 0 : FNM_CASEFOLD;
-  return std::any_of(globs.begin(), globs.end(), [&](const std::string& glob) {
-    return fnmatch(glob.c_str(), name.c_str(), flags) == 0;
-  });
-}
-
-struct FolderEntry {
-  std::string name;
-  bool is_folder = false;
-};
-
-/// What a folder holds, sorted by the bytes of the names.
-Result<std::vector<FolderEntry>> entries_of(const std::string& folder) {
-  std::error_code error;
-  std::vector<FolderEntry> out;
-  if (far::is_far(folder)) {
-    GALATEA_ASSIGN(const far::FarFolder there, far::FarStore::of_process().list(folder));
-    for (const std::string& name : there.files) out.push_back({name, false});
-    for (const std::string& name : there.folders) out.push_back({name, true});
-    std::ranges::sort(out, {}, &FolderEntry::name);
-    return out;
-  }
-  fs::directory_iterator entries(folder, error);
-  while (!error && entries != fs::directory_iterator()) {
-    std::error_code broken;  // a link to nothing counts as a file: opening it says what is wrong
-    out.push_back({entries->path().filename().string(), entries->is_directory(broken)});
-    entries.increment(error);
-  }
-  if (error) return refused("the folder", folder, error);
-  std::ranges::sort(out, {}, &FolderEntry::name);
-  return out;
+  return with_default ? default_file_filters() : std::vector<std::string>{};
 }
 
 Result<std::vector<FileEntry>> scan_root(const Json& config) {
@@ -146,32 +95,6 @@ Result<std::vector<FileEntry>> read_list(const Json& config) {
   GALATEA_ASSIGN(std::string text, text_of(list, "file list", kMaxList));
   std::istringstream in(std::move(text));
   return parse_file_list(in, far::shown(list), root);
-}
-
-/// One line that is not blank: from its end white space, digits, white space; the rest is the path.
-Result<FileEntry> parse_list_line(const std::string& line, const std::string& place,
-                                  const std::string& root) {
-  size_t end = line.find_last_not_of(kWhiteSpace);
-  size_t digits = line.find_last_not_of("0123456789", end);
-  bool has_label =
-      digits != end && digits != std::string::npos && std::strchr(kWhiteSpace, line[digits]) != nullptr;
-  size_t path_end = has_label ? line.find_last_not_of(kWhiteSpace, digits) : std::string::npos;
-  if (!has_label || path_end == std::string::npos) {
-    return unusable(fmt::format("{}: expected \"path label\" with a non-negative label, found \"{}\"", place,
-                                line.substr(0, end + 1)),
-                    "write the file's path, a space and a whole number");
-  }
-  std::string_view text = std::string_view(line).substr(digits + 1, end - digits);
-  FileEntry entry;
-  if (std::from_chars(text.data(), text.data() + text.size(), entry.label).ec != std::errc())
-    return unusable(fmt::format("{}: the label {} does not fit in 32 bits", place, text),
-                    "number the classes from 0");
-  entry.name = line.substr(0, path_end + 1);
-  if (entry.name.find('\0') != std::string::npos)
-    return unusable(fmt::format("{}: the path holds a zero byte", place), "the file list must be plain text");
-  entry.path = far::join(root, entry.name);
-  entry.name = far::shown(entry.name);
-  return entry;
 }
 
 Result<std::vector<FileEntry>> named_files(const Json& config) {
@@ -297,17 +220,46 @@ class FileSource final : public runtime::SampleSource {
 
 }  // namespace
 
+bool is_blank_list_line(const std::string& line) {
+  return line.size() <= kMaxListLine && line.find_last_not_of(kWhiteSpace) == std::string::npos;
+}
+
+Result<FileEntry> parse_file_list_line(const std::string& line, const std::string& place,
+                                       const std::string& root) {
+  if (line.size() > kMaxListLine)
+    return unusable(fmt::format("{}: the line is longer than {} bytes", place, kMaxListLine),
+                    "write one \"path label\" a line");
+  size_t end = line.find_last_not_of(kWhiteSpace);
+  size_t digits = line.find_last_not_of("0123456789", end);
+  bool has_label =
+      digits != end && digits != std::string::npos && std::strchr(kWhiteSpace, line[digits]) != nullptr;
+  size_t path_end = has_label ? line.find_last_not_of(kWhiteSpace, digits) : std::string::npos;
+  if (!has_label || path_end == std::string::npos) {
+    return unusable(fmt::format("{}: expected \"path label\" with a non-negative label, found \"{}\"", place,
+                                line.substr(0, end + 1)),
+                    "write the file's path, a space and a whole number");
+  }
+  std::string_view text = std::string_view(line).substr(digits + 1, end - digits);
+  FileEntry entry;
+  if (std::from_chars(text.data(), text.data() + text.size(), entry.label).ec != std::errc())
+    return unusable(fmt::format("{}: the label {} does not fit in 32 bits", place, text),
+                    "number the classes from 0");
+  entry.name = line.substr(0, path_end + 1);
+  if (entry.name.find('\0') != std::string::npos)
+    return unusable(fmt::format("{}: the path holds a zero byte", place), "the file list must be plain text");
+  entry.path = far::join(root, entry.name);
+  entry.name = far::shown(entry.name);
+  return entry;
+}
+
 Result<std::vector<FileEntry>> parse_file_list(std::istream& in, const std::string& list,
                                                const std::string& root) {
   std::vector<FileEntry> out;
   std::string line;
   for (size_t number = 1; std::getline(in, line); ++number) {
     std::string place = fmt::format("{}:{}", list, number);
-    if (line.size() > kMaxListLine)
-      return unusable(fmt::format("{}: the line is longer than {} bytes", place, kMaxListLine),
-                      "write one \"path label\" a line");
-    if (line.find_last_not_of(kWhiteSpace) == std::string::npos) continue;
-    GALATEA_ASSIGN(FileEntry entry, parse_list_line(line, place, root));
+    if (is_blank_list_line(line)) continue;
+    GALATEA_ASSIGN(FileEntry entry, parse_file_list_line(line, place, root));
     out.push_back(std::move(entry));
   }
   if (in.bad()) return unusable(fmt::format("cannot read the file list {} to its end", list));
@@ -374,7 +326,7 @@ Result<std::vector<std::string>> list_unlabelled_files(const UnlabelledFiles& wa
 }
 
 Result<std::vector<std::vector<std::string>>> list_image_folders(const std::string& root) {
-  const std::vector<std::string> images(kDefaultFilters, kDefaultFilters + kImageFilters);
+  const std::vector<std::string> images = image_file_filters();
   std::vector<std::vector<std::string>> out;
   GALATEA_ASSIGN(const std::vector<FolderEntry> folders, entries_of(root));
   for (const FolderEntry& folder : folders) {

@@ -44,4 +44,10 @@ Result<std::vector<std::vector<std::string>>> list_image_folders(const std::stri
 Result<std::vector<FileEntry>> parse_file_list(std::istream& in, const std::string& list,
                                                const std::string& root);
 
+/// One line of it that is not blank: from its end white space, digits, white space; the rest is the path.
+/// `place` is for messages.
+Result<FileEntry> parse_file_list_line(const std::string& line, const std::string& place,
+                                       const std::string& root);
+bool is_blank_list_line(const std::string& line);
+
 }  // namespace galatea::native

@@ -12,7 +12,6 @@
 namespace galatea::native {
 namespace {
 
-constexpr uint32_t kRecordMagic = 0xCED7230A;
 constexpr int64_t kPartHead = 8;
 constexpr int64_t kImageHead = 24;  // flag, label, id, id2
 
@@ -93,19 +92,13 @@ class MxnetSource final : public RecordSource {
     // The thread's own memory, which nobody else reads: parts are joined where they lie.
     GALATEA_ASSIGN(const std::span<const uint8_t> joined,
                    join_record_io({const_cast<uint8_t*>(bytes.data()), bytes.size()}, name, offset));
-    const auto size = static_cast<int64_t>(joined.size());
-    if (size < kImageHead) return damaged(name, offset, "the record has no room for the header of an image");
-    const int64_t labels = word_at(joined.data());
-    if (labels > (size - kImageHead) / 4)
-      return damaged(name, offset,
-                     fmt::format("the record has no room for the {} labels that it says it has", labels));
-    const uint8_t* const image = joined.data() + kImageHead + 4 * labels;
-    const int64_t image_size = size - kImageHead - 4 * labels;
-    GALATEA_ASSIGN(runtime::Tensor * data, allocate(0, DType::kU8, {image_size}));
-    if (image_size > 0) std::memcpy(data->data, image, static_cast<size_t>(image_size));
-    GALATEA_ASSIGN(runtime::Tensor * label, allocate(1, DType::kF32, {std::max<int64_t>(1, labels)}));
-    std::memcpy(label->data, joined.data() + (labels > 0 ? kImageHead : 4),
-                static_cast<size_t>(4 * std::max<int64_t>(1, labels)));
+    GALATEA_ASSIGN(const RecordIoImage found, record_io_image(joined, name, offset));
+    GALATEA_ASSIGN(runtime::Tensor * data,
+                   allocate(0, DType::kU8, {static_cast<int64_t>(found.image.size())}));
+    if (!found.image.empty()) std::memcpy(data->data, found.image.data(), found.image.size());
+    GALATEA_ASSIGN(runtime::Tensor * label,
+                   allocate(1, DType::kF32, {static_cast<int64_t>(found.labels.size())}));
+    std::memcpy(label->data, found.labels.data(), found.labels.size() * sizeof(float));
     return {};
   }
 };
@@ -131,27 +124,28 @@ Result<std::vector<RecordPlace>> places_of(const std::string& index, int64_t siz
 
 }  // namespace
 
-Result<std::vector<RecordPlace>> scan_record_io(const ByteSource& file) {
-  std::vector<RecordPlace> places;
-  int64_t begin = 0;
-  bool within = false;
-  for (int64_t at = 0; at < file.size();) {
+Result<std::optional<RecordPlace>> RecordIoScanner::next() {
+  const int64_t begin = at_;
+  for (bool within = false; at_ < file_.size();) {
     uint8_t bytes[kPartHead];
-    if (file.size() - at < kPartHead) return damaged(file.name(), at, "it ends within a record");
-    GALATEA_TRY(file.read(at, bytes));
+    if (file_.size() - at_ < kPartHead) return damaged(file_.name(), at_, "it ends within a record");
+    GALATEA_TRY(file_.read(at_, bytes));
     const PartHead head = part_head(bytes);
-    if (word_at(bytes) != kRecordMagic || head.begins_record() == within)
-      return damaged(file.name(), at, "no record of a RecordIO file begins or goes on there");
-    if (head.padded() > file.size() - at - kPartHead)
-      return damaged(file.name(), at,
+    if (word_at(bytes) != kRecordIoMagic || head.begins_record() == within)
+      return damaged(file_.name(), at_, "no record of a RecordIO file begins or goes on there");
+    if (head.padded() > file_.size() - at_ - kPartHead)
+      return damaged(file_.name(), at_,
                      fmt::format("a record of {} bytes begins there, but the file ends", head.size));
-    if (head.begins_record()) begin = at;
-    at += kPartHead + head.padded();
-    within = !head.ends_record();
-    if (!within) places.push_back({begin, at - begin});
+    at_ += kPartHead + head.padded();
+    within = true;
+    if (head.ends_record()) return RecordPlace{begin, at_ - begin};
   }
-  if (within) return damaged(file.name(), begin, "it ends within a record");
-  return places;
+  if (at_ > begin) return damaged(file_.name(), begin, "it ends within a record");
+  return std::nullopt;
+}
+
+Result<std::vector<RecordPlace>> scan_record_io(const ByteSource& file) {
+  return all_places(RecordIoScanner(file));
 }
 
 Result<std::span<uint8_t>> join_record_io(std::span<uint8_t> record, const std::string& name,
@@ -160,7 +154,7 @@ Result<std::span<uint8_t>> join_record_io(std::span<uint8_t> record, const std::
   const auto size = static_cast<int64_t>(record.size());
   bool first = true, ended = false;
   for (int64_t at = 0; !ended;) {
-    if (size - at < kPartHead || word_at(record.data() + at) != kRecordMagic)
+    if (size - at < kPartHead || word_at(record.data() + at) != kRecordIoMagic)
       return damaged(name, offset + at, "no record of a RecordIO file begins or goes on there");
     const PartHead head = part_head(record.data() + at);
     if (head.begins_record() != first)
@@ -169,8 +163,8 @@ Result<std::span<uint8_t>> join_record_io(std::span<uint8_t> record, const std::
       return damaged(name, offset + at,
                      fmt::format("a part of {} bytes is longer than its record", head.size));
     if (!first) {  // what divided the parts
-      std::memcpy(to, &kRecordMagic, sizeof kRecordMagic);
-      to += sizeof kRecordMagic;
+      std::memcpy(to, &kRecordIoMagic, sizeof kRecordIoMagic);
+      to += sizeof kRecordIoMagic;
     }
     std::memmove(to, record.data() + at + kPartHead, static_cast<size_t>(head.size));
     to += head.size;
@@ -179,6 +173,23 @@ Result<std::span<uint8_t>> join_record_io(std::span<uint8_t> record, const std::
     ended = head.ends_record();
   }
   return record.first(static_cast<size_t>(to - record.data()));
+}
+
+Result<RecordIoImage> record_io_image(std::span<const uint8_t> joined, const std::string& name,
+                                      int64_t offset) {
+  const auto size = static_cast<int64_t>(joined.size());
+  if (size < kImageHead) return damaged(name, offset, "the record has no room for the header of an image");
+  const int64_t labels = word_at(joined.data());
+  if (labels > (size - kImageHead) / 4)
+    return damaged(name, offset,
+                   fmt::format("the record has no room for the {} labels that it says it has", labels));
+  RecordIoImage found;
+  found.labels.resize(static_cast<size_t>(std::max<int64_t>(1, labels)));
+  std::memcpy(found.labels.data(), joined.data() + (labels > 0 ? kImageHead : 4),
+              found.labels.size() * sizeof(float));
+  std::memcpy(&found.id, joined.data() + 8, sizeof found.id);
+  found.image = joined.subspan(static_cast<size_t>(kImageHead + 4 * labels));
+  return found;
 }
 
 Result<std::unique_ptr<runtime::SampleSource>> open_mxnet(const std::string& config) {

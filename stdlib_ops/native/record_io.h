@@ -10,6 +10,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,9 +20,32 @@
 namespace galatea::native {
 
 /// The records of a file, found from part to part.
+class RecordIoScanner {
+ public:
+  explicit RecordIoScanner(const ByteSource& file) : file_(file) {}
+  /// The next record; none at the end of the file.
+  Result<std::optional<RecordPlace>> next();
+
+ private:
+  const ByteSource& file_;
+  int64_t at_ = 0;
+};
 Result<std::vector<RecordPlace>> scan_record_io(const ByteSource& file);
 /// Joins the parts of a record in place, and returns what is in it. `name` and `offset` are for messages.
 Result<std::span<uint8_t>> join_record_io(std::span<uint8_t> record, const std::string& name, int64_t offset);
+
+/// What a record of an image holds.
+struct RecordIoImage {
+  std::vector<float> labels;  ///< at least one
+  uint64_t id = 0;
+  std::span<const uint8_t> image;
+};
+/// Takes a joined record apart. `name` and `offset` are for messages.
+Result<RecordIoImage> record_io_image(std::span<const uint8_t> joined, const std::string& name,
+                                      int64_t offset);
+
+inline constexpr uint32_t kRecordIoMagic = 0xCED7230A;
+inline constexpr int64_t kMostRecordIoPart = (int64_t{1} << 29) - 1;
 
 Result<std::unique_ptr<runtime::SampleSource>> open_mxnet(const std::string& config);
 

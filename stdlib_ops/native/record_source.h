@@ -5,6 +5,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,17 @@ struct RecordPlace {
   int64_t offset = 0, size = 0;
   friend bool operator==(const RecordPlace&, const RecordPlace&) = default;
 };
+
+/// Everything that a scanner of a file finds: what has next(), an optional place or an error.
+template <typename Scanner>
+Result<std::vector<RecordPlace>> all_places(Scanner scanner) {
+  std::vector<RecordPlace> places;
+  for (;;) {
+    GALATEA_ASSIGN(const std::optional<RecordPlace> place, scanner.next());
+    if (!place) return places;
+    places.push_back(*place);
+  }
+}
 
 /// The text of an index: two whole numbers a line, separated by white space. The first line that is not so is
 /// an error that names it.

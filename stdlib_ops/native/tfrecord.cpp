@@ -10,55 +10,34 @@
 #include "stdlib_ops/native/container_stream.h"
 #include "stdlib_ops/native/far/address.h"
 #include "stdlib_ops/native/paths.h"
-#include "stdlib_ops/native/protobuf.h"
+#include "stdlib_ops/native/tf_example.h"
 
 namespace galatea::native {
 namespace {
 
-using Field = ProtobufReader::Field;
 using Wire = ProtobufReader::Wire;
 
-constexpr int64_t kHead = 12, kTail = 4;  // length and its checksum; checksum of the bytes
+constexpr int64_t kHead = kTfRecordHead, kTail = kTfRecordTail;
 
-constexpr std::array<uint32_t, 256> make_crc_table() {
-  std::array<uint32_t, 256> table{};
-  for (uint32_t i = 0; i < table.size(); ++i) {
+/// Tables of "slicing by 8" (Kounavis, Berry 2008): row k is a byte's part k bytes before the end.
+using CrcTables = std::array<std::array<uint32_t, 256>, 8>;
+
+constexpr CrcTables make_crc_tables() {
+  CrcTables tables{};
+  for (uint32_t i = 0; i < 256; ++i) {
     uint32_t c = i;
     for (int bit = 0; bit < 8; ++bit) c = (c >> 1) ^ (c & 1 ? 0x82F63B78U : 0U);
-    table[i] = c;
+    tables[0][i] = c;
   }
-  return table;
+  for (size_t k = 1; k < tables.size(); ++k)
+    for (size_t i = 0; i < 256; ++i)
+      tables[k][i] = (tables[k - 1][i] >> 8) ^ tables[0][tables[k - 1][i] & 0xFF];
+  return tables;
 }
-
-/// Values of one feature of a record.
-struct Values {
-  uint32_t kind = 0;  ///< number of Feature's field: 1 bytes, 2 floats, 3 integers; 0: the record lacks it
-  std::span<const uint8_t> list;
-};
 
 constexpr const char* kKindNames[] = {"nothing", "texts", "float32", "int64"};
 
 uint32_t kind_of_dtype(DType dtype) { return dtype == DType::kU8 ? 1 : dtype == DType::kF32 ? 2 : 3; }
-
-/// The last of the lists that a Feature has: they exclude each other.
-bool read_feature(std::span<const uint8_t> message, Values& values) {
-  values = {};
-  ProtobufReader reader(message);
-  while (const auto field = reader.next())
-    if (field->wire == Wire::kBytes && field->number >= 1 && field->number <= 3)
-      values = {field->number, field->bytes};
-  return !reader.is_damaged();
-}
-
-/// Calls for each value of a FloatList or an Int64List; false where it is damaged.
-template <typename Call>
-bool each_value(const Values& values, Call call) {
-  ProtobufReader reader(values.list);
-  while (const auto field = reader.next())
-    if (field->number == 1 && !each_number(*field, values.kind == 2 ? Wire::kFixed32 : Wire::kVarint, call))
-      return false;
-  return !reader.is_damaged();
-}
 
 /// One feature of one record.
 class Delivery {
@@ -67,7 +46,7 @@ class Delivery {
            const runtime::AllocateOutput& allocate)
       : record_(record), name_(name), feature_(feature), output_(output), allocate_(allocate) {}
 
-  Status operator()(const Values& values) const {
+  Status operator()(const FeatureValues& values) const {
     if (values.kind == 0 && feature_.fixed)
       return wrong("is not in the record", "use VarLenFeature for what some records lack");
     if (values.kind != 0 && values.kind != kind_of_dtype(feature_.dtype) && !values.list.empty())
@@ -78,7 +57,7 @@ class Delivery {
   }
 
  private:
-  Status text(const Values& values) const {
+  Status text(const FeatureValues& values) const {
     std::span<const uint8_t> first;
     ProtobufReader reader(values.list);
     size_t count = 0;
@@ -91,9 +70,9 @@ class Delivery {
     return {};
   }
 
-  Status numbers(const Values& values) const {
+  Status numbers(const FeatureValues& values) const {
     int64_t count = 0, part = 1;
-    if (!each_value(values, [&](uint64_t) { ++count; })) return wrong("is damaged");
+    if (!each_feature_number(values, [&](uint64_t) { ++count; })) return wrong("is damaged");
     for (const int64_t extent : feature_.shape) part *= extent;
     std::vector<int64_t> extents = feature_.shape;
     if (feature_.fixed && count != part)
@@ -108,7 +87,7 @@ class Delivery {
     GALATEA_ASSIGN(runtime::Tensor * out, allocate_(output_, feature_.dtype, extents));
     const size_t bytes = feature_.dtype == DType::kF32 ? 4 : 8;
     uint8_t* to = out->data;
-    each_value(values, [&](uint64_t value) {
+    each_feature_number(values, [&](uint64_t value) {
       std::memcpy(to, &value, bytes);
       to += bytes;
     });
@@ -221,9 +200,16 @@ class TfRecordSource final : public RecordSource {
 }  // namespace
 
 uint32_t masked_crc32c(std::span<const uint8_t> bytes) {
-  static constexpr std::array<uint32_t, 256> kTable = make_crc_table();
+  static constexpr CrcTables kTables = make_crc_tables();
   uint32_t c = 0xFFFFFFFFU;
-  for (const uint8_t byte : bytes) c = (c >> 8) ^ kTable[(c ^ byte) & 0xFF];
+  for (; bytes.size() >= 8; bytes = bytes.subspan(8)) {
+    uint64_t word = 0;
+    std::memcpy(&word, bytes.data(), sizeof word);
+    word ^= c;
+    c = 0;
+    for (size_t k = 0; k < 8; ++k) c ^= kTables[7 - k][word >> (8 * k) & 0xFF];
+  }
+  for (const uint8_t byte : bytes) c = (c >> 8) ^ kTables[0][(c ^ byte) & 0xFF];
   return std::rotr(~c, 15) + 0xA282EAD8U;
 }
 
@@ -266,38 +252,18 @@ Result<std::optional<RecordPlace>> TfRecordScanner::next() {
 }
 
 Result<std::vector<RecordPlace>> scan_tfrecord(const ByteSource& file) {
-  std::vector<RecordPlace> places;
-  TfRecordScanner scanner(file);
-  for (;;) {
-    GALATEA_ASSIGN(const std::optional<RecordPlace> place, scanner.next());
-    if (!place) return places;
-    places.push_back(*place);
-  }
+  return all_places(TfRecordScanner(file));
 }
 
 Status deliver_example(std::span<const uint8_t> example, const std::string& record,
                        const std::map<std::string, TfFeature>& features,
                        const runtime::AllocateOutput& allocate) {
-  std::vector<Values> found(features.size());
-  bool whole = true;
-  ProtobufReader reader(example);
-  while (const auto all = reader.next()) {
-    if (all->number != 1 || all->wire != Wire::kBytes) continue;
-    ProtobufReader entries(all->bytes);
-    while (const auto entry = entries.next()) {
-      if (entry->number != 1 || entry->wire != Wire::kBytes) continue;
-      std::span<const uint8_t> key, value;
-      ProtobufReader fields(entry->bytes);
-      while (const auto field = fields.next())
-        if (field->wire == Wire::kBytes) (field->number == 1 ? key : value) = field->bytes;
-      whole = whole && !fields.is_damaged();
-      const auto at = features.find({reinterpret_cast<const char*>(key.data()), key.size()});
-      if (at == features.end()) continue;
-      whole = whole && read_feature(value, found[static_cast<size_t>(std::distance(features.begin(), at))]);
-    }
-    whole = whole && !entries.is_damaged();
-  }
-  if (!whole || reader.is_damaged())
+  std::vector<FeatureValues> found(features.size());
+  const bool is_whole = each_feature(example, [&](std::string_view name, const FeatureValues& values) {
+    const auto at = features.find(std::string(name));
+    if (at != features.end()) found[static_cast<size_t>(std::distance(features.begin(), at))] = values;
+  });
+  if (!is_whole)
     return make_error(ErrorKind::kUser, "G0802", fmt::format("{} holds no whole tf.train.Example", record),
                       "make the record again; on_error=\"skip\" goes on without it");
   int output = 0;

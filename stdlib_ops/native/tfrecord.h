@@ -42,6 +42,8 @@ class TfRecordScanner {
   int64_t at_ = 0;
 };
 Result<std::vector<RecordPlace>> scan_tfrecord(const ByteSource& file);
+/// What stands around the bytes of a record: length and its checksum before them, their checksum behind.
+inline constexpr int64_t kTfRecordHead = 12, kTfRecordTail = 4;
 uint32_t masked_crc32c(std::span<const uint8_t> bytes);
 
 /// Hands out what a tf.train.Example says of the features. `record` names it for messages.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -13,7 +14,6 @@
 #include "stdlib_ops/native/far/address.h"
 #include "stdlib_ops/native/paths.h"
 #include "stdlib_ops/native/record_source.h"
-#include "stdlib_ops/native/tar.h"
 
 namespace galatea::native {
 namespace {
@@ -23,11 +23,6 @@ size_t extension_begin(std::string_view name) {
   const size_t slash = name.rfind('/');
   const size_t point = name.find('.', slash == std::string_view::npos ? 0 : slash + 1);
   return point == std::string_view::npos ? name.size() : point + 1;
-}
-
-std::string_view base_of(std::string_view name) {
-  const size_t begin = extension_begin(name);
-  return begin == name.size() && !name.ends_with('.') ? name : name.substr(0, begin - 1);
 }
 
 std::string lower(std::string text) {
@@ -286,34 +281,35 @@ class ArchivePass final : public ContainerPass {
 
 }  // namespace
 
+std::string_view webdataset_base(std::string_view name) {
+  const size_t begin = extension_begin(name);
+  return begin == name.size() && !name.ends_with('.') ? name : name.substr(0, begin - 1);
+}
+
 Result<std::optional<TarSample>> WebDatasetScanner::next() {
-  while (!ended_) {
+  std::optional<TarSample> whole;
+  for (;;) {
+    if (damage_) return std::unexpected(*damage_);
     auto member = reader_.next();
-    if (!member) error_ = std::move(member.error());
-    ended_ = !member || !*member;
-    if (ended_) break;
-    TarMember& found = **member;
-    const std::string_view its_base = base_of(found.name);
-    if (its_base.empty()) continue;
-    std::optional<TarSample> whole;
-    if (!sample_.parts.empty() && its_base != base_) whole = std::exchange(sample_, {});
-    if (sample_.parts.empty()) base_ = its_base;
-    std::string extension = found.name.substr(extension_begin(found.name));
-    sample_.parts.push_back({.extension = std::move(extension),
-                             .name = std::move(found.name),
-                             .offset = found.offset,
-                             .size = found.size});
+    if (!member) damage_ = std::move(member.error());
+    if (!member && begun_) return std::exchange(begun_, std::nullopt);
+    if (!member) continue;
+    if (!*member) return std::exchange(begun_, std::nullopt);
+    const std::string_view base = webdataset_base((*member)->name);
+    if (base.empty()) continue;
+    if (begun_ && webdataset_base(begun_->parts.front().name) != base) whole = std::move(begun_);
+    if (whole || !begun_) begun_.emplace();
+    begun_->parts.push_back({.extension = (*member)->name.substr(extension_begin((*member)->name)),
+                             .name = (*member)->name,
+                             .offset = (*member)->offset,
+                             .size = (*member)->size});
     if (whole) return whole;
   }
-  if (!sample_.parts.empty()) return std::exchange(sample_, {});
-  if (error_) return std::unexpected(*std::exchange(error_, std::nullopt));
-  return std::nullopt;
 }
 
 Result<std::vector<TarSample>> scan_webdataset(const ByteSource& archive) {
   std::vector<TarSample> samples;
-  WebDatasetScanner scanner(archive);
-  for (;;) {
+  for (WebDatasetScanner scanner(archive);;) {
     GALATEA_ASSIGN(std::optional<TarSample> sample, scanner.next());
     if (!sample) return samples;
     samples.push_back(std::move(*sample));

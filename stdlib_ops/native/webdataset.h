@@ -30,17 +30,17 @@ struct TarSample {
 class WebDatasetScanner {
  public:
   explicit WebDatasetScanner(const ByteSource& archive) : reader_(archive) {}
-  /// The next sample; none at the end of the archive. An error that stands behind a sample comes after it.
+  /// The next sample; none at the end of the archive. An error comes behind the samples that are whole.
   Result<std::optional<TarSample>> next();
 
  private:
   TarReader reader_;
-  TarSample sample_;  ///< as far as it is known
-  std::string base_;  ///< what the names of its parts have in common
-  std::optional<Error> error_;
-  bool ended_ = false;
+  std::optional<TarSample> begun_;
+  std::optional<Error> damage_;
 };
 Result<std::vector<TarSample>> scan_webdataset(const ByteSource& archive);
+/// What the parts of a sample have in common: "000/cat.seg.png" belongs to "000/cat".
+std::string_view webdataset_base(std::string_view name);
 /// The same from an index: "v1.2 COUNT", then a line a sample of "EXTENSION OFFSET SIZE NAME" for each part
 /// (without NAME in v1.1). `name` is the index, for messages; `archive_size` what offsets are held against.
 Result<std::vector<TarSample>> parse_webdataset_index(std::string_view text, const std::string& name,

@@ -1,0 +1,82 @@
+#include "stdlib_ops/native/folder.h"
+
+#include <dirent.h>
+#include <fnmatch.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "base/fault.h"
+#include "runtime/messages.h"
+#include "stdlib_ops/native/bytes.h"
+#include "stdlib_ops/native/far/address.h"
+#include "stdlib_ops/native/far/far_store.h"
+
+namespace galatea::native {
+namespace {
+
+/// What the system refused of a folder: the user's, or the machine's.
+std::unexpected<Error> refused_folder(const std::string& path, int number) {
+  if (kind_of_errno(number) == ErrorKind::kSystem)
+    return runtime::make_error(runtime::message::kSourceFault, fmt::format("the folder {}", path),
+                               std::strerror(number));
+  return unusable(fmt::format("cannot read the folder {}: {}", path, std::strerror(number)),
+                  "check the path and its permissions");
+}
+
+}  // namespace
+
+Result<std::vector<FolderEntry>> entries_of(const std::string& folder) {
+  if (far::is_far(folder)) {
+    GALATEA_ASSIGN(const far::FarFolder there, far::FarStore::of_process().list(folder));
+    std::vector<FolderEntry> out;
+    for (const std::string& name : there.files) out.push_back({name, false});
+    for (const std::string& name : there.folders) out.push_back({name, true});
+    std::ranges::sort(out, {}, &FolderEntry::name);
+    return out;
+  }
+  const std::unique_ptr<DIR, int (*)(DIR*)> stream(::opendir(folder.c_str()), ::closedir);
+  if (!stream) return refused_folder(folder, errno);
+  std::vector<FolderEntry> out;
+  for (;;) {
+    errno = 0;
+    const dirent* const entry = ::readdir(stream.get());
+    if (!entry && errno != 0) return refused_folder(folder, errno);
+    if (!entry) break;
+    const std::string_view name = entry->d_name;
+    if (name == "." || name == "..") continue;
+    bool is_folder = entry->d_type == DT_DIR;
+    if (entry->d_type == DT_LNK || entry->d_type == DT_UNKNOWN) {
+      // A link to nothing counts as a file: opening it says what is wrong.
+      struct stat status = {};
+      is_folder = ::fstatat(::dirfd(stream.get()), entry->d_name, &status, 0) == 0 && S_ISDIR(status.st_mode);
+    }
+    out.push_back({std::string(name), is_folder});
+  }
+  std::ranges::sort(out, {}, &FolderEntry::name);
+  return out;
+}
+
+bool matches(const std::string& name, const std::vector<std::string>& globs, bool case_sensitive) {
+  const int flags = case_sensitive ? 0 : FNM_CASEFOLD;
+  return std::ranges::any_of(
+      globs, [&](const std::string& glob) { return ::fnmatch(glob.c_str(), name.c_str(), flags) == 0; });
+}
+
+std::vector<std::string> image_file_filters() {
+  return {"*.jpg", "*.jpeg", "*.png", "*.bmp", "*.tif", "*.tiff",
+          "*.pnm", "*.ppm",  "*.pgm", "*.pbm", "*.jp2", "*.webp"};
+}
+
+std::vector<std::string> default_file_filters() {
+  std::vector<std::string> filters = image_file_filters();
+  for (const char* sound : {"*.flac", "*.ogg", "*.wav"}) filters.emplace_back(sound);
+  return filters;
+}
+
+}  // namespace galatea::native

@@ -1,0 +1,26 @@
+// What lies in a folder, and which of it a reader takes.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+
+namespace galatea::native {
+
+struct FolderEntry {
+  std::string name;
+  bool is_folder = false;
+};
+
+/// What a folder holds, of this machine or far away, sorted by the bytes of the names. A link to a folder is one.
+Result<std::vector<FolderEntry>> entries_of(const std::string& folder);
+
+/// Patterns of the shell (fnmatch): whether one of them fits.
+bool matches(const std::string& name, const std::vector<std::string>& globs, bool case_sensitive);
+/// What readers.file takes where nothing else is said.
+std::vector<std::string> default_file_filters();
+/// Those of them that are images.
+std::vector<std::string> image_file_filters();
+
+}  // namespace galatea::native
