@@ -4,6 +4,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <filesystem>
 
@@ -99,7 +100,12 @@ Status Conversion::open() {
     return write_manifest();
   }
   if (!has_manifest) {
-    if (!fs::is_empty(options_.folder, error))
+    // A run that was killed at its very start leaves the file that it was about to have.
+    const std::string begun = std::string(native::kConversionState) + ".partial";
+    const bool is_free = std::ranges::all_of(
+        fs::directory_iterator(options_.folder, error),
+        [&](const fs::directory_entry& entry) { return entry.path().filename() == begun; });
+    if (!is_free)
       return refused_target(options_.folder, "it is not empty",
                             "name another folder, or --overwrite to replace files of the same names");
     return write_manifest();

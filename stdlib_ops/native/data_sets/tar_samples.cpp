@@ -1,6 +1,7 @@
 // Samples of a WebDataset archive.
 #include <charconv>
 #include <cmath>
+#include <utility>
 
 #include "stdlib_ops/native/data_sets/containers.h"
 #include "stdlib_ops/native/webdataset.h"
@@ -18,10 +19,14 @@ class TarSamples final : public DataContainer {
       : archive_(std::move(archive)), scanner_(*archive_) {}
 
   Result<bool> next() override {
-    GALATEA_ASSIGN(std::optional<TarSample> sample, scanner_.next());
-    if (!sample) return false;
-    at_ = std::move(*sample);
-    return true;
+    for (;;) {
+      GALATEA_ASSIGN(std::optional<TarSample> sample, scanner_.next());
+      if (!sample) return false;
+      at_ = std::move(*sample);
+      // "d/.hidden" is a part of a sample without a name, which other systems leave in archives.
+      if (!webdataset_base(at_.parts.front().name).ends_with('/')) return true;
+      passed_hidden_ = true;
+    }
   }
 
   Status read(DataSample& sample) override {
@@ -38,6 +43,7 @@ class TarSamples final : public DataContainer {
         sample.parts.push_back({part.extension, std::move(bytes)});
       }
     }
+    if (std::exchange(passed_hidden_, false)) sample.left_out.emplace_back("hidden files");
     return {};
   }
 
@@ -50,6 +56,7 @@ class TarSamples final : public DataContainer {
   std::shared_ptr<const ByteSource> archive_;
   WebDatasetScanner scanner_;
   TarSample at_;
+  bool passed_hidden_ = false;
 };
 
 }  // namespace
