@@ -66,9 +66,12 @@ Result<std::vector<FileEntry>> scan_root(const Json& config) {
     }
     if (!folder_globs.empty() && !matches(folder.name, folder_globs, case_sensitive)) continue;
     GALATEA_ASSIGN(const std::vector<FolderEntry> files, entries_of(path));
+    // Strings, not paths, which take each name apart: there may be millions.
+    const std::string path_prefix = path.ends_with('/') ? path : path + "/", name_prefix = folder.name + "/";
+    const bool is_far = far::is_far(path);
     for (const FolderEntry& file : files)
       if (!file.is_folder && matches(file.name, globs, case_sensitive))
-        out.push_back({far::join(path, file.name), folder.name + "/" + file.name, label});
+        out.push_back({is_far ? far::join(path, file.name) : path_prefix + file.name, name_prefix + file.name, label});
     ++label;
   }
   if (out.empty()) {

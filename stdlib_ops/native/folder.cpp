@@ -8,6 +8,8 @@
 #include <cerrno>
 #include <cstring>
 #include <memory>
+#include <optional>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -27,6 +29,18 @@ std::unexpected<Error> refused_folder(const std::string& path, int number) {
                                std::strerror(number));
   return unusable(fmt::format("cannot read the folder {}: {}", path, std::strerror(number)),
                   "check the path and its permissions");
+}
+
+/// "*.jpg" asks for an ending, which is found without a pattern's machinery: a folder may hold a million names.
+std::optional<std::string_view> ending_of(std::string_view glob) {
+  if (!glob.starts_with('*') || glob.find_first_of("*?[\\", 1) != std::string_view::npos) return std::nullopt;
+  return glob.substr(1);
+}
+
+bool has_ending(std::string_view name, std::string_view ending, bool case_sensitive) {
+  auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
+  if (case_sensitive || name.size() < ending.size()) return name.ends_with(ending);
+  return std::ranges::equal(name.substr(name.size() - ending.size()), ending, {}, lower, lower);
 }
 
 }  // namespace
@@ -64,8 +78,10 @@ Result<std::vector<FolderEntry>> entries_of(const std::string& folder) {
 
 bool matches(const std::string& name, const std::vector<std::string>& globs, bool case_sensitive) {
   const int flags = case_sensitive ? 0 : FNM_CASEFOLD;
-  return std::ranges::any_of(
-      globs, [&](const std::string& glob) { return ::fnmatch(glob.c_str(), name.c_str(), flags) == 0; });
+  return std::ranges::any_of(globs, [&](const std::string& glob) {
+    if (const auto ending = ending_of(glob)) return has_ending(name, *ending, case_sensitive);
+    return ::fnmatch(glob.c_str(), name.c_str(), flags) == 0;
+  });
 }
 
 std::vector<std::string> image_file_filters() {
