@@ -71,7 +71,8 @@ class Reader(contest.Contestant):
 def ours(context, form, work, threads, is_cold, data):
     epochs = (0, 1) if is_cold else (context.args.warm_up, context.args.epochs)
     command = [context.program("pipeline_bench"), PIPELINES, "--pipeline", "bytes_only" if work == "bytes" else "train", "--set", f"form={form}",
-               "--set", f"data={data / form}", "--threads", threads, "--batch-size", context.args.batch_size, "--warm-up", epochs[0], "--epochs", epochs[1]]
+               "--set", f"data={data / form}", "--threads", threads, "--batch-size", context.args.batch_size, "--warm-up", epochs[0], "--epochs", epochs[1],
+               *(["--from-session"] if is_cold else [])]
     return Reader("galatea", command, data=data / form, is_cold=is_cold)
 
 
