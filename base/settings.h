@@ -12,8 +12,9 @@ namespace galatea {
 
 struct Setting {
   std::string_view name;  ///< "GALATEA_CACHE_DIR"
-  std::string_view type;  ///< "path", "bool", "int", "size" (bytes, also as 512KB, 64MB, 1GB), "text", "secret"
-                          ///< (text that is shown nowhere)
+  std::string_view
+      type;  ///< "path", "bool", "int", "size" (bytes, also as 512KB, 64MB, 1GB), "text", "secret"
+             ///< (text that is shown nowhere)
   std::string_view default_value;  ///< as text
   std::string_view documentation;
   std::string_view example;

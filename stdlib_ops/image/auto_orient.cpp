@@ -12,11 +12,11 @@ namespace {
 
 /// What an orientation asks for, of the stored picture: its rows, then its columns, backwards, and then both
 /// exchanged. 1 and 0 ask for nothing.
-struct Turn {
+struct Orientation {
   Expr rows_backwards, columns_backwards, exchanged;
 };
 
-Turn turn_of(const Expr& orientation) {
+Orientation turn_of(const Expr& orientation) {
   const auto is_one_of = [&](std::initializer_list<int64_t> numbers) {
     Expr any = truth(false);
     for (const int64_t number : numbers) {
@@ -60,7 +60,7 @@ void define_auto_orient(RecipeBuilder& b) {
   const auto last = [](const Expr& extent) { return max(extent - i64(1), i64(0)); };
   if (!b.is_per_sample("orientation")) {
     const int64_t orientation = b.integer("orientation");
-    const Turn turn = turn_of(i64(orientation));
+    const Orientation turn = turn_of(i64(orientation));
     std::vector<int> dims;
     for (int d = 0; d < b.input_type(0).ndim; ++d) dims.push_back(d);
     std::vector<Expr> start(dims.size(), i64(0)), step(dims.size(), i64(1));
@@ -77,7 +77,7 @@ void define_auto_orient(RecipeBuilder& b) {
     backwards(w, turn.columns_backwards, columns, exchanged ? h : w);
     return b.output_view(0, 0, extents, dims, start, step);
   }
-  const Turn turn = turn_of(given_orientation(b));
+  const Orientation turn = turn_of(given_orientation(b));
   extents[h] = select(turn.exchanged, columns, rows);
   extents[w] = select(turn.exchanged, rows, columns);
   b.output_stage(0, b.map("upright", b.output_type(0).dtype, extents, [&](const Axes& index) {
@@ -91,7 +91,7 @@ void define_auto_orient(RecipeBuilder& b) {
 
 void define_auto_orient_places(RecipeBuilder& b) {
   const ImageAxes at = image_axes(b.input_layout(0));
-  const Turn turn = turn_of(given_orientation(b));
+  const Orientation turn = turn_of(given_orientation(b));
   const AxisPlaces x = mirrored_places({}, turn.columns_backwards, b.extent(0, at.w));
   const AxisPlaces y = mirrored_places({}, turn.rows_backwards, b.extent(0, at.h));
   const auto choose_row = [&](const AffineMap& kept, const AffineMap& exchanged) {

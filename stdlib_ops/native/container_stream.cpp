@@ -53,7 +53,8 @@ class ContainersInTurns final : public runtime::SampleStream {
         }
         turn_ = (turn_ + 1) % turns_.size();
         if (sample) return std::move(*sample);
-        auto broken = std::make_shared<BrokenContainer>(index_of(*here), far::shown(path_of(*here)), sample.error());
+        auto broken =
+            std::make_shared<BrokenContainer>(index_of(*here), far::shown(path_of(*here)), sample.error());
         here.reset();
         return broken;
       }

@@ -71,7 +71,8 @@ Result<std::vector<FileEntry>> scan_root(const Json& config) {
     const bool is_far = far::is_far(path);
     for (const FolderEntry& file : files)
       if (!file.is_folder && matches(file.name, globs, case_sensitive))
-        out.push_back({is_far ? far::join(path, file.name) : path_prefix + file.name, name_prefix + file.name, label});
+        out.push_back(
+            {is_far ? far::join(path, file.name) : path_prefix + file.name, name_prefix + file.name, label});
     ++label;
   }
   if (out.empty()) {

@@ -16,7 +16,7 @@
 namespace galatea::native {
 namespace {
 
-constexpr int64_t kBlock = 2880, kCard = 80;
+constexpr int64_t kFitsBlock = 2880, kCard = 80;
 constexpr int64_t kMostHeader = int64_t{16} << 20;
 constexpr int64_t kMostHdus = 1 << 16;
 /// No way of compression makes more of a byte.
@@ -41,15 +41,15 @@ class FitsHeader {
   static Result<FitsHeader> read(const ByteSource& file, int64_t begin, std::string where) {
     FitsHeader header;
     header.where_ = std::move(where);
-    std::string block(static_cast<size_t>(kBlock), '\0');
-    for (int64_t at = begin;; at += kBlock) {
-      if (at - begin >= kMostHeader || at > file.size() - kBlock)
+    std::string block(static_cast<size_t>(kFitsBlock), '\0');
+    for (int64_t at = begin;; at += kFitsBlock) {
+      if (at - begin >= kMostHeader || at > file.size() - kFitsBlock)
         return bad_fits(header.where_, fmt::format("its header, from byte {} on, has no end", begin));
       GALATEA_TRY(file.read(at, {reinterpret_cast<uint8_t*>(block.data()), block.size()}));
-      for (int64_t card = 0; card < kBlock; card += kCard)
+      for (int64_t card = 0; card < kFitsBlock; card += kCard)
         if (!header.take(
                 std::string_view(block).substr(static_cast<size_t>(card), static_cast<size_t>(kCard)))) {
-          header.end_ = at + kBlock;
+          header.end_ = at + kFitsBlock;
           return header;
         }
     }
@@ -418,8 +418,8 @@ Result<FitsImage> find_fits_image(const ByteSource& file, int64_t hdu) {
       return bad_fits(where,
                       fmt::format("its data, {} bytes from byte {} on, are cut off", bytes, header.end()));
     if (number < hdu) {
-      const int64_t blocks = bytes / kBlock + (bytes % kBlock != 0 ? 1 : 0);
-      at = std::min(file.size(), header.end() + blocks * kBlock);
+      const int64_t blocks = bytes / kFitsBlock + (bytes % kFitsBlock != 0 ? 1 : 0);
+      at = std::min(file.size(), header.end() + blocks * kFitsBlock);
       continue;
     }
     const std::string kind = number == 1 ? "IMAGE" : header.text("XTENSION");

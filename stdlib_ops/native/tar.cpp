@@ -10,7 +10,7 @@
 namespace galatea::native {
 namespace {
 
-constexpr int64_t kBlock = 512;
+constexpr int64_t kTarBlock = 512;
 /// Names and pax records beyond this are no names.
 constexpr int64_t kMaxExtension = int64_t{1} << 20;
 
@@ -18,7 +18,7 @@ struct Header {
   char name[100], mode[8], uid[8], gid[8], size[12], mtime[12], checksum[8], type, linkname[100], magic[6],
       version[2], uname[32], gname[32], device_major[8], device_minor[8], prefix[155], unused[12];
 };
-static_assert(sizeof(Header) == kBlock);
+static_assert(sizeof(Header) == kTarBlock);
 
 template <size_t N>
 std::string_view field_text(const char (&field)[N]) {
@@ -53,7 +53,7 @@ bool is_intact(const Header& header) {
   const auto said = field_number(header.checksum);
   int64_t plain = 8 * ' ', with_sign = 8 * ' ';
   const char* const begin = reinterpret_cast<const char*>(&header);
-  for (int64_t i = 0; i < kBlock; ++i) {
+  for (int64_t i = 0; i < kTarBlock; ++i) {
     if (begin + i >= header.checksum && begin + i < header.checksum + sizeof header.checksum) continue;
     plain += static_cast<unsigned char>(begin[i]);
     with_sign += static_cast<signed char>(begin[i]);
@@ -63,7 +63,7 @@ bool is_intact(const Header& header) {
 
 bool is_zero(const Header& header) {
   const char* const begin = reinterpret_cast<const char*>(&header);
-  return std::all_of(begin, begin + kBlock, [](char byte) { return byte == 0; });
+  return std::all_of(begin, begin + kTarBlock, [](char byte) { return byte == 0; });
 }
 
 }  // namespace
@@ -105,7 +105,7 @@ Status TarReader::take_pax(const std::string& records, int64_t offset) {
 Result<std::optional<TarMember>> TarReader::next() {
   while (at_ < archive_.size()) {
     Header header;
-    if (archive_.size() - at_ < kBlock) return damaged(archive_.name(), at_, "it ends within a header");
+    if (archive_.size() - at_ < kTarBlock) return damaged(archive_.name(), at_, "it ends within a header");
     GALATEA_TRY(archive_.read(at_, {reinterpret_cast<uint8_t*>(&header), sizeof header}));
     if (is_zero(header)) break;  // two blocks of zeros end an archive; one does here
     const auto stated = field_number(header.size);
@@ -114,13 +114,13 @@ Result<std::optional<TarMember>> TarReader::next() {
     const bool is_extension = std::strchr("LKxg", header.type) && header.type != '\0';
     // Links and devices have no bytes, whatever their size says.
     const bool has_bytes = !std::strchr("123456", header.type) || header.type == '\0';
-    const int64_t offset = at_ + kBlock;
+    const int64_t offset = at_ + kTarBlock;
     const int64_t size = !has_bytes ? 0 : is_extension ? *stated : next_size_.value_or(*stated);
     if (size > archive_.size() - offset)
       return damaged(archive_.name(), at_,
                      fmt::format("a member of {} bytes begins there, but the archive has {} bytes left", size,
                                  archive_.size() - offset));
-    at_ = std::min(archive_.size(), offset + (size + kBlock - 1) / kBlock * kBlock);
+    at_ = std::min(archive_.size(), offset + (size + kTarBlock - 1) / kTarBlock * kTarBlock);
     if (is_extension) {
       GALATEA_ASSIGN(std::string text, extension(offset, size));
       if (header.type == 'x') GALATEA_TRY(take_pax(text, offset));
@@ -138,7 +138,7 @@ Result<std::optional<TarMember>> TarReader::next() {
     next_name_.reset();
     next_size_.reset();
     if (header.type == 'S')
-      return damaged(archive_.name(), offset - kBlock,
+      return damaged(archive_.name(), offset - kTarBlock,
                      fmt::format("the member {} is sparse, in GNU's old form", member.name));
     if (header.type == '0' || header.type == '\0' || header.type == '7') return member;
   }

@@ -198,7 +198,8 @@ class WebDatasetSource final : public runtime::SampleSource {
     }
     archives_.push_back(std::move(archive));
     for (const TarSample& sample : samples) {
-      GALATEA_ASSIGN(std::optional<ChosenSample> chosen, components_.choose(sample, archives_.back()->name()));
+      GALATEA_ASSIGN(std::optional<ChosenSample> chosen,
+                     components_.choose(sample, archives_.back()->name()));
       if (!chosen) continue;
       samples_.push_back(
           {static_cast<uint32_t>(archives_.size() - 1), chosen->offset, std::move(chosen->name)});
@@ -370,7 +371,7 @@ Result<std::unique_ptr<runtime::SampleSource>> open_webdataset(const std::string
     return unusable(
         fmt::format("readers.webdataset has {} archives and {} indices", paths.size(), indices.size()),
         "give one index for each archive, in the same order, or none");
-  for (const auto* const all : {&paths, &indices})
+  for (const auto* const all : std::initializer_list<const std::vector<std::string>*>{&paths, &indices})
     for (const std::string& path : *all) will_open(path);
   auto source = std::make_unique<WebDatasetSource>(Components(json));
   for (size_t i = 0; i < paths.size(); ++i)

@@ -195,8 +195,8 @@ TEST(Library, OldClassesOfOperators) {
 
 TEST(Library, WhatDaliHasAndGalateaLacksIsNamedSo) {
   for (const char* use :
-       {"fn.readers.video(filenames='x')", "ops.readers.Video(filenames='x')", "fn.video_reader(filenames='x')",
-        "ops.VideoReader(filenames='x')", "fn.optical_flow(1)"}) {
+       {"fn.readers.video(filenames='x')", "ops.readers.Video(filenames='x')",
+        "fn.video_reader(filenames='x')", "ops.VideoReader(filenames='x')", "fn.optical_flow(1)"}) {
     Staged staged = stage_text(std::string(kHead) + "    return " + use + "\n");
     EXPECT_EQ(staged.codes, std::vector<std::string>{"G0402"}) << use << "\n" << staged.diagnostics;
   }

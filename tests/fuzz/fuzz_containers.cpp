@@ -168,10 +168,9 @@ Status read_records(const ByteSource& file) {
 }
 
 // New ones go to the end: the kept inputs choose them by number.
-constexpr Status (*kReaders[])(const ByteSource&) = {read_tfrecord, read_example, read_record_io,
-                                                     read_tar,      read_npy,     read_coco,
-                                                     read_indices,  read_fits,    read_lmdb,
-                                                     read_records};
+constexpr Status (*kReaders[])(const ByteSource&) = {read_tfrecord, read_example, read_record_io, read_tar,
+                                                     read_npy,      read_coco,    read_indices,   read_fits,
+                                                     read_lmdb,     read_records};
 
 }  // namespace
 }  // namespace galatea::native
