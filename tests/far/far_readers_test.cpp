@@ -105,11 +105,12 @@ TEST_F(FarReaders, GiveWhatTheyGiveOfFilesHere) {
     const std::string options = fmt::format("batch_size={}", recorded["batch"].get<int>());
     const TextRun here = run_text(with_folder(body, kFolder), options);
     expect_same(run_text(with_folder(body, "s3://bucket"), options), here);
-    if (body.find("file_root=\"@\"") == std::string::npos)
+    if (body.find("file_root=\"@") == std::string::npos)  // a web server lists no folder
       expect_same(run_text(with_folder(body, server.address() + "/bucket"), options), here);
     readers.insert(name.substr(0, name.find('_')));
   }
-  EXPECT_EQ(readers, (std::set<std::string>{"coco", "mxnet", "numpy", "tfrecord", "webdataset"}));
+  EXPECT_EQ(readers, (std::set<std::string>{"caffe", "caffe2", "coco", "mxnet", "numpy", "sequence",
+                                            "tfrecord", "webdataset"}));
 }
 
 TEST_F(FarReaders, FilesComeByFolderByListAndByName) {
