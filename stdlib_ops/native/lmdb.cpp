@@ -6,6 +6,7 @@
 #include <unordered_set>
 
 #include <fmt/format.h>
+#include "stdlib_ops/native/far/address.h"
 
 namespace galatea::native {
 namespace {
@@ -208,6 +209,9 @@ Result<std::span<const uint8_t>> value_of(const LmdbEntry& entry, std::span<cons
 }
 
 Result<std::shared_ptr<const ByteSource>> open_lmdb(const std::string& path) {
+  // What is far away has no folders; a database is called data.mdb there as here.
+  if (far::is_far(path))
+    return open_file(path.ends_with(".mdb") || path.contains('?') ? path : far::join(path, "data.mdb"));
   std::error_code error;  // what cannot be looked at cannot be opened, which says more
   const std::filesystem::path folder(path);
   return open_file(std::filesystem::is_directory(folder, error) ? (folder / "data.mdb").string() : path);
