@@ -92,6 +92,14 @@ Json call_json(const CallSite& call, const SourceMap& sources) {
   return object;
 }
 
+Json edit_json(const Edit& edit, const SourceMap& sources) {
+  Json object = Json::object();
+  add_place(object, edit.span, sources);
+  object["replacement"] = edit.replacement;
+  object["certain"] = edit.is_certain;
+  return object;
+}
+
 Json to_json(const Diagnostic& diagnostic, const SourceMap& sources) {
   Json object = Json::object();
   object["code"] = text_or_null(diagnostic.code);
@@ -108,6 +116,8 @@ Json to_json(const Diagnostic& diagnostic, const SourceMap& sources) {
   for (const CallSite& call : diagnostic.calls) object["calls"].push_back(call_json(call, sources));
   object["notes"] = diagnostic.notes;
   object["help"] = text_or_null(diagnostic.help);
+  object["edits"] = Json::array();
+  for (const Edit& edit : diagnostic.edits) object["edits"].push_back(edit_json(edit, sources));
   return object;
 }
 
@@ -171,7 +181,36 @@ Diagnostic resolved(Diagnostic diagnostic, const SourceMap& sources) {
   diagnostic.span = sources.resolve(diagnostic.span);
   for (Label& label : diagnostic.labels) label.span = sources.resolve(label.span);
   for (CallSite& call : diagnostic.calls) call.span = sources.resolve(call.span);
+  for (Edit& edit : diagnostic.edits) edit.span = sources.resolve(edit.span);
   return diagnostic;
+}
+
+std::string with_edits(const std::string& text, uint32_t file, const std::vector<Diagnostic>& diagnostics,
+                       bool uncertain_too, size_t& applied) {
+  std::vector<const Edit*> chosen;
+  const auto meets = [](const Edit& a, const Edit& b) {
+    return a.span == b.span || (a.span.begin < b.span.end && b.span.begin < a.span.end);
+  };
+  applied = 0;
+  for (const Diagnostic& diagnostic : diagnostics) {
+    const bool fits =
+        !diagnostic.edits.empty() && std::ranges::all_of(diagnostic.edits, [&](const Edit& edit) {
+          return (edit.is_certain || uncertain_too) && edit.span.file == file &&
+                 edit.span.begin <= edit.span.end && edit.span.end <= text.size() &&
+                 std::ranges::none_of(chosen, [&](const Edit* other) { return meets(edit, *other); });
+        });
+    if (!fits) continue;
+    for (const Edit& edit : diagnostic.edits) chosen.push_back(&edit);
+    ++applied;
+  }
+  std::ranges::sort(chosen, {}, [](const Edit* edit) { return edit->span.begin; });
+  std::string out;
+  size_t at = 0;
+  for (const Edit* edit : chosen) {
+    out += text.substr(at, edit->span.begin - at) + edit->replacement;
+    at = edit->span.end;
+  }
+  return out + text.substr(at);
 }
 
 std::string render_json(const std::vector<Diagnostic>& diagnostics, const SourceMap& sources) {

@@ -29,6 +29,13 @@ struct CallSite {
   std::string function;
 };
 
+/// What to write in place of a part of the text.
+struct Edit {
+  Span span;  ///< may be empty: an insertion
+  std::string replacement;
+  bool is_certain = false;  ///< whether nothing else can have been meant; else it is the likeliest
+};
+
 struct Diagnostic {
   std::string code;  ///< "G0203"; empty for messages that have no page
   Severity severity = Severity::kError;
@@ -39,6 +46,7 @@ struct Diagnostic {
   std::vector<CallSite> calls;  ///< innermost first
   std::vector<std::string> notes;
   std::string help;
+  std::vector<Edit> edits;  ///< what the help says to write, where it can be written; all of them together
 };
 
 /// Collects the diagnostics of one run: one report per (code, span), at most `limit` errors.
@@ -74,6 +82,12 @@ Diagnostic resolved(Diagnostic diagnostic, const SourceMap& sources);
 std::string render_text(const Diagnostic& diagnostic, const SourceMap& sources, RenderOptions options = {});
 /// `{"diagnostics":[…]}` on one line, without a line break at the end.
 std::string render_json(const std::vector<Diagnostic>& diagnostics, const SourceMap& sources);
+
+/// `text`, which is the text of file `file`, with the edits of the diagnostics: certain ones, or all. Edits that
+/// overlap one before them are left out, with the others of their diagnostic; `applied` is how many diagnostics
+/// had theirs.
+std::string with_edits(const std::string& text, uint32_t file, const std::vector<Diagnostic>& diagnostics,
+                       bool uncertain_too, size_t& applied);
 
 /// The candidate nearest to `word` by edit distance, if near enough to be what was meant.
 std::optional<std::string> closest_match(std::string_view word, const std::vector<std::string>& candidates);

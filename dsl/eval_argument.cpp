@@ -179,7 +179,7 @@ Value Evaluator::fail_unknown_argument(const op::Operator& op, const CallArgumen
   if (const Suggestion* known = find_suggestion(Place::kArgument, op.name, keyword.name))
     diagnostic.help = help_of(*known, "");
   else
-    diagnostic.help = did_you_mean(keyword.name, names);
+    suggest(diagnostic, keyword.name, names);
   diagnostic.notes.push_back("the signature is " + operator_signature(op, op.name));
   return report(std::move(diagnostic));
 }

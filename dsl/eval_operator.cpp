@@ -72,6 +72,12 @@ Value Evaluator::find_operator(ModuleObject& names, const std::string& name, Spa
   }
   Diagnostic diagnostic = diagnose(Message::kUnknownOperator, span, {"fn." + path});
   diagnostic.help = operator_help(path, name, span, candidates);
+  // "did you mean `fn.resize`?" where `fn.reszie` stands: the last name alone is at the place.
+  const std::string head = "did you mean `fn." + names.prefix;
+  if (diagnostic.help.starts_with(head) && diagnostic.help.ends_with("`?")) {
+    const std::string meant = diagnostic.help.substr(head.size(), diagnostic.help.size() - head.size() - 2);
+    if (!meant.contains('.')) diagnostic.edits.push_back({span, meant, false});
+  }
   return report(std::move(diagnostic));
 }
 

@@ -165,6 +165,14 @@ class Lexer {
   void add_translated(TokenKind kind, size_t length, std::string_view meant) {
     report(Message::kUnsupportedSyntax, at_, at_ + length,
            {"`" + std::string(text_.substr(at_, length)) + "`", "write `" + std::string(meant) + "`"});
+    const auto is_word = [&](size_t place) {
+      return place < end_ && is_name_part(static_cast<unsigned char>(text_[place]));
+    };
+    std::string written(meant);
+    if (kind == TokenKind::kKeyword && at_ > 0 && (is_word(at_ - 1) || text_[at_ - 1] == ')'))
+      written = " " + written;
+    if (kind == TokenKind::kKeyword && at_ + length < end_ && text_[at_ + length] != ' ') written += " ";
+    diagnostics.back().edits.push_back({span(at_, at_ + length), written, true});
     tokens.push_back({kind, span(at_, at_ + length), meant, 0});
     at_ += length;
   }
@@ -350,6 +358,7 @@ void Lexer::read_name() {
       if (at_ == begin) return read_lookalike(code_point, length);
       report(Message::kBadCharacter, at_, at_ + length,
              {describe_character(code_point), advice_for(code_point)});
+      if (entry) diagnostics.back().edits.push_back({span(at_, at_ + length), "", true});
       const size_t end = at_;
       at_ += length;
       const bool goes_on = at_ < end_ && is_name_part(static_cast<unsigned char>(peek()));
@@ -378,6 +387,8 @@ void Lexer::read_lookalike(char32_t c, size_t length) {
   at_ += length;
   const Lookalike* entry = find_lookalike(c);
   if (!entry) return add(TokenKind::kError, begin, at_);
+  auto& edits = diagnostics.back().edits;
+  edits.push_back({span(begin, at_), std::string(entry->ascii), true});
   if (entry->ascii.empty() || entry->ascii == " ") {
     return;
   }
@@ -390,6 +401,7 @@ void Lexer::read_lookalike(char32_t c, size_t length) {
       const Lookalike* closer = find_lookalike(other);
       const std::string_view meant = closer ? closer->ascii : text_.substr(end - step, step);
       if (meant != entry->ascii) continue;
+      if (closer) edits.push_back({span(end - step, end), std::string(closer->ascii), true});
       at_ = end;
       return add(TokenKind::kError, begin, at_);
     }

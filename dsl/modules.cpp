@@ -280,7 +280,7 @@ Value Evaluator::module_member(ModuleObject& module, const std::string& name, Sp
   Diagnostic diagnostic = diagnose(Message::kNoMember, span, {module.name, name});
   const Suggestion* known = module.name == "types" ? find_suggestion(Place::kType, "", name) : nullptr;
   diagnostic.help = known ? help_of(*known, "") : where_in_library(module, name);
-  if (diagnostic.help.empty()) diagnostic.help = did_you_mean(name, names);
+  if (diagnostic.help.empty()) suggest(diagnostic, name, names);
   return report(std::move(diagnostic));
 }
 

@@ -43,7 +43,8 @@ ExpressionPtr Parser::parse_condition() {
   ExpressionPtr value = parse_named();
   if (!is("=")) return value;
   const Token equals = tokens_[at_++];
-  report_unsupported(equals.span, "`=` in a condition", "write `==` to compare");
+  report_unsupported(equals.span, "`=` in a condition", "write `==` to compare",
+                     {{equals.span, "==", false}});
   ExpressionPtr comparison = make(ExpressionKind::kCompare, first.span);
   comparison->text_span = equals.span;
   comparison->ops.emplace_back("==");
@@ -61,7 +62,8 @@ bool Parser::accept_elif() {
       t.kind == TokenKind::kName && (t.text == "elseif" || t.text == "elsif") && !is("=", 1) && !is(".", 1);
   if (!one_word && !(is("else") && is("if", 1))) return false;
   const Span span = one_word ? t.span : cover(t.span, token(1).span);
-  report_unsupported(span, one_word ? "`" + std::string(t.text) + "`" : "`else if`", "write `elif`");
+  report_unsupported(span, one_word ? "`" + std::string(t.text) + "`" : "`else if`", "write `elif`",
+                     {{span, "elif", true}});
   if (!one_word) ++at_;
   return true;
 }

@@ -191,12 +191,15 @@ ExpressionPtr Parser::parse_question(const Token& first, ExpressionPtr condition
     return std::string(text_.substr(e->span.begin, e->span.end - e->span.begin));
   };
   std::string advice = "write `value if condition else value`";
+  std::vector<Edit> edits;
   ExpressionPtr otherwise;
   if (accept(":")) {
     otherwise = parse_expression();
-    advice = "write `" + text(value) + " if " + text(condition) + " else " + text(otherwise) + "`";
+    const std::string written = text(value) + " if " + text(condition) + " else " + text(otherwise);
+    advice = "write `" + written + "`";
+    edits.push_back({since(first), written, true});
   }
-  report_unsupported(question.span, "`?`", std::move(advice));
+  report_unsupported(question.span, "`?`", std::move(advice), std::move(edits));
   if (!otherwise) throw SyntaxError{};
   conditional->operands.push_back(std::move(value));
   conditional->operands.push_back(std::move(condition));

@@ -73,9 +73,11 @@ Token Parser::expect_name(std::string_view context) {
   return tokens_[at_++];
 }
 
-void Parser::report_unsupported(Span span, std::string construct, std::string advice) {
+void Parser::report_unsupported(Span span, std::string construct, std::string advice,
+                                std::vector<Edit> edits) {
   if (in_main_guard_) return;
   report(Message::kUnsupportedSyntax, span, {std::move(construct), std::move(advice)});
+  diagnostics_.back().edits = std::move(edits);
 }
 
 void Parser::check_chain(int length) {
@@ -254,7 +256,8 @@ bool Parser::parse_foreign_statement(const Expression& value) {
     const Span span = cover(token().span, token(1).span);
     const std::string op(token().text),
         what(text_.substr(value.span.begin, value.span.end - value.span.begin));
-    report_unsupported(span, "`" + op + op + "`", "write `" + what + " " + op + "= 1`");
+    report_unsupported(span, "`" + op + op + "`", "write `" + what + " " + op + "= 1`",
+                       {{cover(value.span, span), what + " " + op + "= 1", true}});
     skip_line();
     return true;
   }

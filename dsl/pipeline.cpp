@@ -215,7 +215,7 @@ bool Evaluator::apply_option(const std::string& name, const Value& value, Span s
   std::vector<std::string> names(std::begin(kPipelineOptions), std::end(kPipelineOptions));
   names.insert(names.end(), std::begin(kNoEffectOptions), std::end(kNoEffectOptions));
   Diagnostic diagnostic = diagnose(Message::kUnknownParameter, name_span, {"pipeline_def", name, ""});
-  diagnostic.help = did_you_mean(name, names);
+  suggest(diagnostic, name, names);
   report(std::move(diagnostic));
   return false;
 }

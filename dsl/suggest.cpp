@@ -89,20 +89,46 @@ std::string help_of(const Suggestion& suggestion, std::string_view subject) {
   return help;
 }
 
-std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates,
-                         std::string_view prefix) {
+namespace {
+
+struct Meant {
+  std::string name;
+  bool looks_alike = false;  ///< a letter of another script stands in its place
+};
+
+std::optional<Meant> meant_by(std::string_view word, const std::vector<std::string>& candidates) {
   if (const auto twin = ascii_twin(word); twin && std::ranges::find(candidates, *twin) != candidates.end())
-    return describe_twin(word) + ": write `" + std::string(prefix) + *twin + "`";
-  auto near = closest_match(word, candidates);
+    return Meant{*twin, true};
+  if (const auto near = closest_match(word, candidates)) return Meant{*near};
   // The beginning of a name, or a name with more behind it.
   constexpr size_t kLeast = 3;
-  for (const std::string& candidate : candidates) {
-    if (near || word.size() < kLeast) break;
-    const bool begins =
-        candidate.starts_with(word) || (candidate.size() >= kLeast && word.starts_with(candidate + "_"));
-    if (begins) near = candidate;
-  }
-  return near ? "did you mean `" + std::string(prefix) + *near + "`?" : "";
+  if (word.size() < kLeast) return std::nullopt;
+  for (const std::string& candidate : candidates)
+    if (candidate.starts_with(word) || (candidate.size() >= kLeast && word.starts_with(candidate + "_")))
+      return Meant{candidate};
+  return std::nullopt;
+}
+
+std::string help_of(const Meant& meant, std::string_view word, std::string_view prefix) {
+  if (meant.looks_alike) return describe_twin(word) + ": write `" + std::string(prefix) + meant.name + "`";
+  return "did you mean `" + std::string(prefix) + meant.name + "`?";
+}
+
+}  // namespace
+
+std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates,
+                         std::string_view prefix) {
+  const auto meant = meant_by(word, candidates);
+  return meant ? help_of(*meant, word, prefix) : "";
+}
+
+bool suggest(Diagnostic& diagnostic, std::string_view word, const std::vector<std::string>& candidates,
+             std::string_view prefix) {
+  const auto meant = meant_by(word, candidates);
+  if (!meant) return false;
+  diagnostic.help = help_of(*meant, word, prefix);
+  diagnostic.edits.push_back({diagnostic.span, meant->name, meant->looks_alike});
+  return true;
 }
 
 }  // namespace galatea::dsl

@@ -10,6 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/diagnostic.h"
+
 namespace galatea::dsl {
 
 /// Where a name was looked for.
@@ -35,6 +37,10 @@ const Suggestion* find_suggestion(Place place, std::string_view owner, std::stri
 /// "write `fn.flip(image, horizontal=1)`": `subject`, if not empty, is the text that `x` stands for.
 std::string help_of(const Suggestion& suggestion, std::string_view subject);
 
+/// Says what was meant by `word`, which stands at the diagnostic's place: the help, and the edit. False: no candidate is
+/// near.
+bool suggest(Diagnostic& diagnostic, std::string_view word, const std::vector<std::string>& candidates,
+             std::string_view prefix = "");
 /// "did you mean `resize`?", or "" if no candidate is near.
 std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates,
                          std::string_view prefix = "");

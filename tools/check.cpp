@@ -1,12 +1,17 @@
 // galatea check FILE|FOLDER…: parses, stages and type-checks every pipeline; reads no data.
 #include <algorithm>
 #include <memory>
+#include <optional>
 
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 
+#include "base/diagnostic.h"
+#include "base/fault.h"
 #include "compiler/check_graph.h"
 #include "compiler/shape/graph_shapes.h"
+#include "dsl/formatter/formatter.h"
+#include "tools/files.h"
 #include "tools/pipeline_files.h"
 #include "tools/pipeline_host.h"
 #include "tools/say.h"
@@ -16,7 +21,10 @@ namespace {
 
 struct CheckOptions {
   std::vector<std::string> files;
+  bool fix = false, unsafe_fixes = false, diff = false;
   PipelineOptions pipeline;
+
+  bool edits() const { return fix || unsafe_fixes || diff; }
 };
 
 std::string outputs_of(const ir::Graph& graph, const shape::GraphShapes& shapes) {
@@ -29,15 +37,55 @@ std::string outputs_of(const ir::Graph& graph, const shape::GraphShapes& shapes)
   return fmt::format("{}", fmt::join(outputs, ", "));
 }
 
+/// What a diagnostic says to write is written, or shown, and what that brings to light as well. The text that is left;
+/// nothing after an error.
+std::optional<std::string> fix_file(const std::string& file, const CheckOptions& options,
+                                    const PipelineHost& host, Reporter& reporter, std::string& out) {
+  const auto read = read_whole_file(file);
+  if (!read) return std::nullopt;  // staging it says why
+  std::string text = *read;
+  constexpr int kMostRounds = 20;
+  size_t fixed = 0;
+  for (int round = 0; round < kMostRounds; ++round) {
+    SourceMap sources;
+    dsl::FrontendOptions frontend = PipelineHost::frontend_options(options.pipeline);
+    frontend.unknown_parameters_allowed = true;
+    const dsl::FrontendResult result = dsl::stage_all(file, text, frontend, host.registry(), sources);
+    uint32_t number = 0;
+    for (const Diagnostic& diagnostic : result.diagnostics)
+      for (const Edit& edit : diagnostic.edits)
+        if (const SourceFile* of = sources.file(edit.span.file); of && of->name() == file)
+          number = edit.span.file;
+    size_t applied = 0;
+    std::string next =
+        number == 0 ? text : with_edits(text, number, result.diagnostics, options.unsafe_fixes, applied);
+    if (applied == 0 || next == text) break;
+    text = std::move(next);
+    fixed += applied;
+  }
+  if (fixed == 0) return text;
+  if (options.diff) {
+    out += dsl::unified_diff(file, *read, text);
+  } else if (Status written = replace_file(file, text); !written) {
+    reporter.report(written.error());
+    return std::nullopt;
+  } else if (!reporter.json()) {
+    out += fmt::format("{}: {} mistake{} mended\n", file, fixed, fixed == 1 ? "" : "s");
+  }
+  return text;
+}
+
 /// False: it is wrong.
 bool check_file(const std::string& file, const CheckOptions& options, const PipelineHost& host,
                 Reporter& reporter, std::string& text) {
+  const std::optional<std::string> fixed =
+      options.edits() ? fix_file(file, options, host, reporter, text) : std::nullopt;
   dsl::FrontendOptions frontend = PipelineHost::frontend_options(options.pipeline);
   frontend.unknown_parameters_allowed = true;
   dsl::FrontendResult result =
       options.pipeline.pipeline.empty()
-          ? dsl::stage_all(file, {}, frontend, host.registry(), reporter.sources())
-          : dsl::stage_pipeline(file, {}, frontend, host.registry(), reporter.sources());
+          ? dsl::stage_all(file, fixed, frontend, host.registry(), reporter.sources())
+          : dsl::stage_pipeline(file, fixed, frontend, host.registry(), reporter.sources());
   std::string outputs;
   for (const auto& graph : result.graphs) {
     shape::GraphShapes shapes(*graph);
@@ -93,6 +141,13 @@ Command add_check(CLI::App& parent) {
              {"FILE", "", "pipeline files, and folders of them: *.dali-dsl in and below, but nothing hidden",
               "train.dali-dsl"})
       .required();
+  add_flag(
+      app, "--fix", options->fix,
+      "write into the files what the help of diagnostics says, where nothing else can be meant (example: --fix)");
+  add_flag(app, "--unsafe-fixes", options->unsafe_fixes,
+           "the same, and what is likeliest where more can be meant (example: --unsafe-fixes)");
+  add_flag(app, "--diff", options->diff,
+           "write nothing; show what --fix or --unsafe-fixes would change (example: --fix --diff)");
   add_pipeline_options(app, options->pipeline);
   return {app, [options](Reporter& reporter) { return run(*options, reporter); }};
 }

@@ -1,11 +1,7 @@
 // galatea fmt FILE|FOLDER…: brings pipeline files into their canonical form.
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <filesystem>
 #include <memory>
 #include <optional>
 
@@ -14,13 +10,13 @@
 #include "base/fault.h"
 #include "dsl/formatter/formatter.h"
 #include "tools/command.h"
+#include "tools/files.h"
 #include "tools/messages.h"
 #include "tools/pipeline_files.h"
 #include "tools/say.h"
 
 namespace galatea::tools {
 namespace {
-namespace fs = std::filesystem;
 
 struct FmtOptions {
   std::vector<std::string> files;
@@ -33,34 +29,6 @@ Result<std::string> read_source(const std::string& name) {
   auto text = name == "-" ? read_to_end(STDIN_FILENO) : read_whole_file(name);
   if (text) return std::move(*text);
   return tool_error(text.error().kind, Message::kCannotReadFile, name_of_source(name), text.error().why);
-}
-
-/// Replaces a file in one step: whoever reads it sees the old text or the new one, and its mode stays. A link
-/// keeps pointing at what is replaced.
-Status replace_file(const std::string& name, const std::string& text) {
-  auto cannot = [&](int number) {
-    return tool_error(kind_of_errno(number), Message::kCannotWrite, name, std::strerror(number));
-  };
-  std::error_code error;
-  const fs::path target = fs::canonical(name, error);
-  if (error) return cannot(error.value());
-  // Renaming over a file asks only for a writable folder; who may not write the file means it.
-  if (::access(target.c_str(), W_OK) != 0) return cannot(errno);
-  struct stat before{};
-  if (::stat(target.c_str(), &before) != 0) return cannot(errno);
-  std::string partial = (target.parent_path() / ("." + target.filename().string() + ".XXXXXX")).string();
-  const int descriptor = ::mkstemp(partial.data());
-  if (descriptor < 0) return cannot(errno);
-  int failure = write_all(descriptor, text);
-  if (failure == 0 && ::fchmod(descriptor, before.st_mode & 07777) != 0) failure = errno;
-  // Its owner stays where that is allowed (for root).
-  if (failure == 0 && ::geteuid() == 0 && ::fchown(descriptor, before.st_uid, before.st_gid) != 0)
-    failure = errno;
-  if (::close(descriptor) != 0 && failure == 0) failure = errno;
-  if (failure == 0 && ::rename(partial.c_str(), target.c_str()) != 0) failure = errno;
-  if (failure == 0) return {};
-  ::unlink(partial.c_str());
-  return cannot(failure);
 }
 
 /// The place of the first difference, as a diagnostic for programs.

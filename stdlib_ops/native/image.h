@@ -35,6 +35,10 @@ ImageFormat detect_format(Bytes bytes);
 std::string_view format_name(ImageFormat format);
 /// "JPEG, PNG, …": all that are known, for messages.
 std::string known_formats();
+/// The usual ending of its files, without the dot; "bin" for none.
+std::string_view format_extension(ImageFormat format);
+/// Whether files of a known format end so, in small letters and without the dot.
+bool is_image_extension(std::string_view extension);
 
 /// What `output_type` asks for; the numbers are DALIImageType's.
 enum class ImageType : uint8_t { kRgb = 0, kBgr = 1, kGray = 2, kYCbCr = 3, kAny = 4 };
@@ -180,6 +184,7 @@ struct DecodeJob {
 struct Codec {
   ImageFormat format;
   std::string_view name;
+  std::string_view extensions;  ///< of its files, the usual one first, with blanks between
   bool (*recognises)(Bytes bytes);
   /// `page` is 0 unless has_pages.
   Result<ImageHeader> (*read_header)(Bytes bytes, int64_t page);

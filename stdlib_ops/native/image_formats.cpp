@@ -1,4 +1,5 @@
 // The table of formats: what recognises each by its content, and what reads it.
+#include <algorithm>
 #include <array>
 
 #include <fmt/format.h>
@@ -15,17 +16,20 @@ bool is_webp(Bytes bytes) { return starts_with(bytes, "RIFF") && starts_with(byt
 bool is_bmp(Bytes bytes) { return starts_with(bytes, "BM"); }
 
 constexpr std::array kCodecs = {
-    Codec{ImageFormat::kJpeg, "JPEG", is_jpeg, read_jpeg_header, decode_jpeg, jpeg_working_bytes},
-    Codec{ImageFormat::kPng, "PNG", is_png, read_png_header, decode_png, png_working_bytes},
-    Codec{ImageFormat::kWebp, "WebP", is_webp, read_webp_header, decode_webp, webp_working_bytes},
-    Codec{ImageFormat::kBmp, "BMP", is_bmp, read_bmp_header, decode_bmp, bmp_working_bytes},
-    Codec{ImageFormat::kTiff, "TIFF", is_tiff, read_tiff_header, decode_tiff, tiff_working_bytes, true},
-    Codec{ImageFormat::kJpeg2000, "JPEG 2000", is_jpeg2000, read_jpeg2000_header, decode_jpeg2000,
+    Codec{ImageFormat::kJpeg, "JPEG", "jpg jpeg", is_jpeg, read_jpeg_header, decode_jpeg, jpeg_working_bytes},
+    Codec{ImageFormat::kPng, "PNG", "png", is_png, read_png_header, decode_png, png_working_bytes},
+    Codec{ImageFormat::kWebp, "WebP", "webp", is_webp, read_webp_header, decode_webp, webp_working_bytes},
+    Codec{ImageFormat::kBmp, "BMP", "bmp", is_bmp, read_bmp_header, decode_bmp, bmp_working_bytes},
+    Codec{ImageFormat::kTiff, "TIFF", "tif tiff", is_tiff, read_tiff_header, decode_tiff, tiff_working_bytes,
+          true},
+    Codec{ImageFormat::kJpeg2000, "JPEG 2000", "jp2 j2k", is_jpeg2000, read_jpeg2000_header, decode_jpeg2000,
           jpeg2000_working_bytes},
-    Codec{ImageFormat::kPnm, "PNM", is_pnm, read_pnm_header, decode_pnm, pnm_working_bytes},
-    Codec{ImageFormat::kGif, "GIF", is_gif, read_gif_header, decode_gif, gif_working_bytes},
-    Codec{ImageFormat::kAvif, "AVIF", is_avif, read_heif_header, decode_heif, heif_working_bytes},
-    Codec{ImageFormat::kHeif, "HEIF", is_heif, read_heif_header, decode_heif, heif_working_bytes},
+    Codec{ImageFormat::kPnm, "PNM", "pnm ppm pgm pbm", is_pnm, read_pnm_header, decode_pnm,
+          pnm_working_bytes},
+    Codec{ImageFormat::kGif, "GIF", "gif", is_gif, read_gif_header, decode_gif, gif_working_bytes},
+    Codec{ImageFormat::kAvif, "AVIF", "avif", is_avif, read_heif_header, decode_heif, heif_working_bytes},
+    Codec{ImageFormat::kHeif, "HEIF", "heic heif", is_heif, read_heif_header, decode_heif,
+          heif_working_bytes},
 };
 
 }  // namespace
@@ -45,6 +49,23 @@ std::string_view format_name(ImageFormat format) {
   for (const Codec& codec : kCodecs)
     if (codec.format == format) return codec.name;
   return "unknown";
+}
+
+std::string_view format_extension(ImageFormat format) {
+  for (const Codec& codec : kCodecs)
+    if (codec.format == format) return codec.extensions.substr(0, codec.extensions.find(' '));
+  return "bin";
+}
+
+bool is_image_extension(std::string_view extension) {
+  return std::ranges::any_of(kCodecs, [&](const Codec& codec) {
+    for (std::string_view left = codec.extensions; !left.empty();) {
+      const std::string_view one = left.substr(0, left.find(' '));
+      if (one == extension) return true;
+      left.remove_prefix(std::min(one.size() + 1, left.size()));
+    }
+    return false;
+  });
 }
 
 std::string known_formats() {

@@ -79,5 +79,40 @@ TEST(Mistakes, WithoutThemNothingIsSaid) {
   }
 }
 
+// What the help says to write makes the program one without the mistake.
+TEST(Mistakes, EditsMendThem) {
+  size_t with_edit = 0;
+  for (const ProgramPair& mistake : read_mistakes()) {
+    const Staged wrong = staged(mistake, mistake.wrong);
+    size_t applied = 0;
+    uint32_t file = 0;
+    for (const Diagnostic& diagnostic : wrong.result.diagnostics)
+      for (const Edit& edit : diagnostic.edits) file = edit.span.file;
+    if (file == 0) continue;
+    ++with_edit;
+    const std::string mended = with_edits(wrong.text, file, wrong.result.diagnostics, true, applied);
+    EXPECT_EQ(applied, 1u) << mistake.name;
+    const Staged right = stage("t.dali-dsl", mended);
+    EXPECT_TRUE(std::ranges::all_of(right.result.diagnostics,
+                                    [](const Diagnostic& d) { return d.severity == Severity::kNote; }))
+        << mistake.name << "\n"
+        << mended << right.diagnostics;
+  }
+  EXPECT_GE(with_edit, 40u);
+}
+
+TEST(Mistakes, EditsThatMeetAreNotBothApplied) {
+  Diagnostic first, second;
+  first.edits = {{{1, 2, 5}, "x", true}};
+  second.edits = {{{1, 4, 6}, "y", true}, {{1, 0, 0}, "z", true}};
+  size_t applied = 0;
+  EXPECT_EQ(with_edits("abcdefgh", 1, {first, second}, false, applied), "abxfgh");
+  EXPECT_EQ(applied, 1u);
+  first.edits[0].is_certain = false;
+  EXPECT_EQ(with_edits("abcdefgh", 1, {first, second}, false, applied), "zabcdygh");
+  EXPECT_EQ(with_edits("abcdefgh", 2, {first, second}, true, applied), "abcdefgh");
+  EXPECT_EQ(applied, 0u);
+}
+
 }  // namespace
 }  // namespace galatea::dsl::testing

@@ -234,11 +234,30 @@ TEST_F(CommandLine, DiagnosticsAsJson) {
   ASSERT_FALSE(document["diagnostics"].empty());
   const Json& first = document["diagnostics"][0];
   for (const char* key : {"code", "severity", "message", "file", "line", "column", "end_line", "end_column",
-                          "labels", "calls", "notes", "help"}) {
+                          "labels", "calls", "notes", "help", "edits"}) {
     EXPECT_TRUE(first.contains(key)) << key;
   }
   EXPECT_EQ(first["severity"], "error");
   EXPECT_EQ(first["line"], 1);
+}
+
+TEST_F(CommandLine, CheckMendsWhatNothingElseCanBeMeantBy) {
+  const std::string wrong = "x = True && null\ny = [x].apend(1)\n",
+                    mended = "x = True and None\ny = [x].apend(1)\n";
+  const std::string file = write("wrong.dali-dsl", wrong);
+  const auto text = [&] {
+    std::ifstream in(file);
+    return std::string(std::istreambuf_iterator<char>(in), {});
+  };
+  const Outcome shown = run({"check", file, "--fix", "--diff"});
+  EXPECT_NE(shown.out.find("-x = True && null\n+x = True and None\n"), std::string::npos) << shown.out;
+  EXPECT_EQ(text(), wrong);
+  const Outcome fixed = run({"check", file, "--fix"});
+  EXPECT_NE(fixed.out.find("2 mistakes mended"), std::string::npos) << fixed.out;
+  EXPECT_EQ(text(), mended);
+  EXPECT_EQ(fixed.status, 1);  // what is left
+  EXPECT_EQ(run({"check", file, "--fix"}).out.find("mended"), std::string::npos);
+  EXPECT_EQ(text(), mended);
 }
 
 TEST_F(CommandLine, RunSavesWhatComesOut) {

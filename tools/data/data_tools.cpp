@@ -85,11 +85,10 @@ Result<uint8_t*> DataScratch::bytes(int64_t size) {
 Status check_part(const native::DataPart& part, DataScratch& scratch, bool& was_looked_at) {
   was_looked_at = true;
   if (native::detect_format(part.bytes) != native::ImageFormat::kUnknown) return check_picture(part, scratch);
-  constexpr const char* kPictures[] = {"jpg", "jpeg", "png", "webp", "bmp"};
   std::string extension = part.extension.substr(part.extension.rfind('.') + 1);
   std::ranges::transform(extension, extension.begin(),
                          [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
-  if (std::ranges::find(kPictures, extension) != std::end(kPictures))
+  if (native::is_image_extension(extension))
     return wrong_part(part, part.bytes.empty() ? "is empty" : "is no picture of a format that is known");
   const std::string_view text(reinterpret_cast<const char*>(part.bytes.data()), part.bytes.size());
   if (extension == "json") {

@@ -45,20 +45,7 @@ std::optional<size_t> main_part(const DataSample& sample) {
   return std::nullopt;
 }
 
-std::string_view extension_of(Bytes bytes) {
-  switch (detect_format(bytes)) {
-    case ImageFormat::kJpeg:
-      return "jpg";
-    case ImageFormat::kPng:
-      return "png";
-    case ImageFormat::kWebp:
-      return "webp";
-    case ImageFormat::kBmp:
-      return "bmp";
-    default:
-      return "bin";
-  }
-}
+std::string_view extension_of(Bytes bytes) { return format_extension(detect_format(bytes)); }
 
 std::string take_extension(std::string& path) {
   const size_t slash = path.rfind('/'), point = path.rfind('.');
