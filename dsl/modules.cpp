@@ -43,8 +43,14 @@ std::optional<std::string> Evaluator::read_text(const std::string& path, Span sp
   auto text = read_whole_file(path, static_cast<size_t>(options_.limits.max_file_bytes));
   if (text) return std::move(*text);
   const bool is_wrong = text.error().kind == ErrorKind::kUser;
-  return fail(is_wrong ? Message::kCannotRead : Message::kReadFault, span, {path, text.error().why}),
-         std::nullopt;
+  Diagnostic diagnostic =
+      diagnose(is_wrong ? Message::kCannotRead : Message::kReadFault, span, {path, text.error().why});
+  // `--set a=1 b=2`: the second one was taken for a file.
+  const size_t equals = path.find('=');
+  if (is_wrong && !span.valid() && equals != std::string::npos && !path.substr(0, equals).contains('/'))
+    diagnostic.help = "if it is the value of a parameter, write `--set " + path + "`";
+  report(std::move(diagnostic));
+  return std::nullopt;
 }
 
 ModuleObject* Evaluator::load_main_file(const std::string& name, std::optional<std::string> text) {

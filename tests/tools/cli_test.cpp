@@ -241,6 +241,11 @@ TEST_F(CommandLine, DiagnosticsAsJson) {
   EXPECT_EQ(first["line"], 1);
 }
 
+TEST_F(CommandLine, ASecondValueBehindSetIsNoFile) {
+  const Outcome o = run({"check", hello(), "--set", "size=3", "b=2"});
+  EXPECT_NE(o.err.find("write `--set b=2`"), std::string::npos) << o.err;
+}
+
 TEST_F(CommandLine, CheckMendsWhatNothingElseCanBeMeantBy) {
   const std::string wrong = "x = True && null\ny = [x].apend(1)\n",
                     mended = "x = True and None\ny = [x].apend(1)\n";
