@@ -13,6 +13,20 @@
 
 namespace galatea::dsl {
 
+namespace {
+
+/// Names that Python has anywhere and a pipeline file has no use for.
+bool is_of_python(std::string_view name) {
+  constexpr std::string_view kOthers[] = {"BaseException",  "BaseExceptionGroup", "Ellipsis",
+                                          "ExceptionGroup", "GeneratorExit",      "KeyboardInterrupt",
+                                          "NotImplemented", "StopAsyncIteration", "StopIteration"};
+  return name.ends_with("Error") || name.ends_with("Warning") ||
+         (name.starts_with("__") && name.ends_with("__")) ||
+         std::ranges::find(kOthers, name) != std::end(kOthers) || python_name_advice(name) != nullptr;
+}
+
+}  // namespace
+
 /// Walks the body of one function.
 class UncalledFunction {
  public:
@@ -101,7 +115,7 @@ class UncalledFunction {
     if (is_local(e.text)) return std::nullopt;
     if (const auto found = file_.env.find(e.text); found != file_.env.end()) return found->second.value;
     // What Python has and a pipeline has not may be meant for the host program.
-    if (ev_.builtins_->names.contains(e.text) || python_name_advice(e.text)) return std::nullopt;
+    if (ev_.builtins_->names.contains(e.text) || is_of_python(e.text)) return std::nullopt;
     ev_.eval_name(e);
     return std::nullopt;
   }

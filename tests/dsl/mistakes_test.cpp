@@ -101,6 +101,30 @@ TEST(Mistakes, EditsMendThem) {
   EXPECT_GE(with_edit, 40u);
 }
 
+// Code of the host program in functions that nobody calls here is Python.
+TEST(Mistakes, HostCodeInFunctionsIsLeftAlone) {
+  const Staged staged = stage("t.dali-dsl", R"(
+import torch
+from nvidia.dali import fn
+from somewhere import Loader as L
+
+def train(loader, model: torch.nn.Module, *, epochs=3, **kw):
+    """Trains."""
+    best = 0
+    for epoch in range(epochs):
+        for i, batch in enumerate(loader):
+            loss = torch.nn.functional.cross_entropy(model(batch[0]["data"].cuda()), batch[0]["label"])
+            loss.backward()
+            print(f"{epoch} {i} {loss.item():.3f} {kw=}", __file__)
+        seen = [v for v in (a for a in range(3)) if v]
+        best = max(best, *sorted(seen, key=lambda q: q + best))
+        if (n := len({k: v for k, v in zip(seen, seen)})) > 3:
+            raise RuntimeError(f"{n}")
+    return isinstance(best, L) or StopIteration
+)");
+  EXPECT_TRUE(staged.result.diagnostics.empty()) << staged.diagnostics;
+}
+
 TEST(Mistakes, EditsThatMeetAreNotBothApplied) {
   Diagnostic first, second;
   first.edits = {{{1, 2, 5}, "x", true}};
