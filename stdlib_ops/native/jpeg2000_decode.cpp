@@ -274,8 +274,13 @@ class J2kChannel {
   }
 
  private:
-  size_t row_of(int64_t y) const { return static_cast<size_t>((y + y0_) / component_.dy - component_.y0); }
-  size_t column_of(int64_t x) const { return static_cast<size_t>((x + x0_) / component_.dx - component_.x0); }
+  // A picture that begins between two samples of a narrower channel begins before the first of them.
+  size_t row_of(int64_t y) const {
+    return static_cast<size_t>(std::max<int64_t>((y + y0_) / component_.dy - component_.y0, 0));
+  }
+  size_t column_of(int64_t x) const {
+    return static_cast<size_t>(std::max<int64_t>((x + x0_) / component_.dx - component_.x0, 0));
+  }
 
   const opj_image_comp_t& component_;
   int64_t x0_, y0_;

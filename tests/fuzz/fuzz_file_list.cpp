@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <sstream>
 
+#include "stdlib_ops/native/far/address.h"
 #include "stdlib_ops/native/file_source.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
@@ -21,7 +22,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   require(!files->empty());
   std::ostringstream text;
   for (const FileEntry& file : *files) {
-    require(!file.name.empty() && file.label >= 0);
+    require(!file.path.empty() && file.label >= 0);
+    if (far::is_far(file.path)) return 0;  // its name leaves out what may be secret
     text << file.name << ' ' << file.label << '\n';
   }
   std::istringstream again_in(text.str());

@@ -170,7 +170,7 @@ class FolderWriter final : public DataWriter {
  private:
   static constexpr std::string_view kList = "labels.txt";
 
-  static const char* last_of(const std::string& path) { return path.c_str() + path.rfind('/') + 1; }
+  static const char* last_of(const std::string& path) { return path.c_str() + (path.rfind('/') + 1); }
 
   /// The folder that a path names a file of, link by link: no link is followed. Negative: errno says why.
   Handle folder_of_file(const std::string& path, bool make) const {

@@ -30,8 +30,8 @@ void put_octal(char (&field)[N], int64_t value) {
 
 std::string ustar(std::string_view name, std::string_view prefix, int64_t size, char type) {
   Ustar header;
-  std::memcpy(header.name, name.data(), std::min(name.size(), sizeof header.name));
-  std::memcpy(header.prefix, prefix.data(), prefix.size());
+  std::ranges::copy(name.substr(0, sizeof header.name), header.name);
+  std::ranges::copy(prefix, header.prefix);
   put_octal(header.mode, 0644);
   put_octal(header.uid, 0);
   put_octal(header.gid, 0);

@@ -536,8 +536,9 @@ class FarFile final : public ByteSource {
 
   Status read(int64_t offset, std::span<uint8_t> to) const override {
     if (to.empty()) return {};
-    const int64_t first = offset / kBlockBytes,
-                  last = (offset + static_cast<int64_t>(to.size()) - 1) / kBlockBytes;
+    const auto more_bytes = static_cast<int64_t>(to.size()) - 1;
+    const int64_t furthest = offset > INT64_MAX - more_bytes ? INT64_MAX : offset + more_bytes;
+    const int64_t first = offset / kBlockBytes, last = furthest / kBlockBytes;
     // Looking from record to record goes from front to back: requests become longer.
     const int64_t before = last_.exchange(last, std::memory_order_relaxed);
     int64_t more = 0;
