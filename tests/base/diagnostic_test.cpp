@@ -261,13 +261,15 @@ TEST_F(DiagnosticTest, Json) {
   d.labels = {{of("fn.crop(\n"), "there"}};
   d.calls = {{of("def"), "train"}};
   d.notes = {"one"};
+  d.edits = {{of("sise"), "size", true}};
   EXPECT_EQ(
       render_json({d}, sources_),
       R"({"diagnostics":[{"code":"G0201","severity":"error","message":"odd","file":"train.dali-dsl","line":4,)"
       R"("column":30,"end_line":4,"end_column":34,"labels":[{"file":"train.dali-dsl","line":4,"column":30,)"
       R"("end_line":4,"end_column":34,"text":"here"},{"file":"train.dali-dsl","line":5,"column":13,"end_line":6,)"
       R"("end_column":1,"text":"there"}],"calls":[{"file":"train.dali-dsl","line":3,"function":"train"}],)"
-      R"("notes":["one"],"help":null}]})");
+      R"("notes":["one"],"help":null,"edits":[{"file":"train.dali-dsl","line":4,"column":30,"end_line":4,)"
+      R"("end_column":34,"replacement":"size","certain":true}]}]})");
   EXPECT_EQ(render_json({}, sources_), R"({"diagnostics":[]})");
   Diagnostic placeless;
   placeless.message = "bad \xff byte";
