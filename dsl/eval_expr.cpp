@@ -137,10 +137,7 @@ Value Evaluator::eval_name(const Expression& e) {
     diagnostic.help = "there are no classes; pass the value as a parameter of the function";
   } else if (const Suggestion* known = find_suggestion(Place::kName, "", e.text)) {
     diagnostic.help = help_of(*known, "");
-    if (known->words.starts_with("write `") && known->words.find('`', 7) + 1 == known->words.size() &&
-        known->words.find('(') == std::string_view::npos)
-      diagnostic.edits.push_back(
-          {e.span, std::string(known->words.substr(7, known->words.size() - 8)), true});
+    if (!known->write.empty()) diagnostic.edits.push_back({e.span, std::string(known->write), true});
   } else {
     suggest(diagnostic, e.text, candidates);
   }

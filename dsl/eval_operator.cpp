@@ -71,42 +71,41 @@ Value Evaluator::find_operator(ModuleObject& names, const std::string& name, Spa
     return report(std::move(later));
   }
   Diagnostic diagnostic = diagnose(Message::kUnknownOperator, span, {"fn." + path});
-  diagnostic.help = operator_help(path, name, span, candidates);
-  // "did you mean `fn.resize`?" where `fn.reszie` stands: the last name alone is at the place.
-  const std::string head = "did you mean `fn." + names.prefix;
-  if (diagnostic.help.starts_with(head) && diagnostic.help.ends_with("`?")) {
-    const std::string meant = diagnostic.help.substr(head.size(), diagnostic.help.size() - head.size() - 2);
-    if (!meant.contains('.')) diagnostic.edits.push_back({span, meant, false});
+  if (const Suggestion* known = find_suggestion(Place::kOperator, "", path)) {
+    diagnostic.help = help_of(*known, first_argument(sources_, span));
+  } else if (const auto meant = meant_operator(path, name, candidates)) {
+    diagnostic.help = help_of(*meant, path, "fn.");
+    // Where `fn.reszie` stands, the last name alone is at the place.
+    const std::string rest =
+        meant->name.starts_with(names.prefix) ? meant->name.substr(names.prefix.size()) : "";
+    if (!rest.empty() && !rest.contains('.')) diagnostic.edits.push_back({span, rest, meant->looks_alike});
+  } else {
+    diagnostic.help = "`galatea ops` lists the operators";
   }
   return report(std::move(diagnostic));
 }
 
-// What was meant by an operator that does not exist: the edit for a name of another library, a name like it,
-// or the same name in a namespace.
-std::string Evaluator::operator_help(const std::string& path, const std::string& name, Span span,
-                                     const std::vector<std::string>& candidates) const {
-  if (const Suggestion* known = find_suggestion(Place::kOperator, "", path))
-    return help_of(*known, first_argument(sources_, span));
-  if (registry_.find(snake_case(path)) != nullptr) return "did you mean `fn." + snake_case(path) + "`?";
-  for (const std::string& candidate : candidates) {
-    if (candidate.ends_with("." + snake_case(name))) return "did you mean `fn." + candidate + "`?";
-  }
-  // A slip in a namespace: fn.reader.file.
-  std::vector<std::string> namespaces;
-  for (const std::string& candidate : candidates) {
-    if (const size_t dot = candidate.rfind('.'); dot != std::string::npos)
-      namespaces.push_back(candidate.substr(0, dot));
-  }
-  if (std::string near = did_you_mean(path, namespaces, "fn."); !near.empty()) return near;
-  if (std::string near = did_you_mean(path, candidates, "fn."); !near.empty()) return near;
-  // A slip in the name, without its namespace: fn.coinflip.
-  std::vector<std::string> last_names;
+// What was meant by an operator that does not exist: the same name in a namespace or in other letters, a namespace
+// or a name like it.
+std::optional<Meant> Evaluator::meant_operator(const std::string& path, const std::string& name,
+                                               const std::vector<std::string>& candidates) const {
+  if (registry_.find(snake_case(path)) != nullptr) return Meant{snake_case(path)};
   for (const std::string& candidate : candidates)
-    last_names.push_back(candidate.substr(candidate.rfind('.') + 1));
+    if (candidate.ends_with("." + snake_case(name))) return Meant{candidate};
+  // A slip in a namespace: fn.reader.file.
+  std::vector<std::string> namespaces, last_names;
+  for (const std::string& candidate : candidates) {
+    const size_t dot = candidate.rfind('.');
+    if (dot != std::string::npos) namespaces.push_back(candidate.substr(0, dot));
+    last_names.push_back(candidate.substr(dot + 1));
+  }
+  if (const auto meant = meant_by(path, namespaces)) return meant;
+  if (const auto meant = meant_by(path, candidates)) return meant;
+  // A slip in the name, without its namespace: fn.coinflip.
   const auto near = closest_match(name, last_names);
-  if (!near) return "`galatea ops` lists the operators";
-  const auto at = std::find(last_names.begin(), last_names.end(), *near) - last_names.begin();
-  return "did you mean `fn." + candidates[static_cast<size_t>(at)] + "`?";
+  if (!near) return std::nullopt;
+  const auto at = std::ranges::find(last_names, *near) - last_names.begin();
+  return Meant{candidates[static_cast<size_t>(at)]};
 }
 
 // The operator for a function of another library that is called with a data node there: `np.mean(image)`.

@@ -29,6 +29,7 @@
 #include "dsl/frontend.h"
 #include "dsl/messages.h"
 #include "dsl/regions.h"
+#include "dsl/suggest.h"
 #include "dsl/value.h"
 
 namespace galatea::dsl {
@@ -377,8 +378,8 @@ class Evaluator {
   bool wait_for_extents(const std::vector<ir::ValueId>& wanted, bool has_failed, Span span);
   void fail_refused_argument(const op::Operator& op, const op::ArgSpec& schema, Span span);
   Value fail_outside(const OperatorObject& callee, const CallArguments& arguments);
-  std::string operator_help(const std::string& path, const std::string& name, Span span,
-                            const std::vector<std::string>& candidates) const;
+  std::optional<Meant> meant_operator(const std::string& path, const std::string& name,
+                                      const std::vector<std::string>& candidates) const;
   Value fail_unknown_argument(const op::Operator& op, const CallArguments::Keyword& keyword);
 
   // ---- what belongs together (eval_together.cpp) ----

@@ -183,6 +183,7 @@ class Lexer {
   void read_newline();
   void read_name();
   void read_lookalike(char32_t c, size_t length);
+  void read_notebook_command();
   void read_number();
   void read_string(size_t begin, size_t quote_at);
   void read_operator();
@@ -380,7 +381,7 @@ void Lexer::read_name() {
   add(is_keyword(word) ? TokenKind::kKeyword : TokenKind::kName, begin, at_);
 }
 
-/// A character outside ASCII that is no letter: told by its name, with the ASCII that is meant, and read as that.
+/// A character outside ASCII that is no letter: told by its name, and read as the ASCII that is meant.
 void Lexer::read_lookalike(char32_t c, size_t length) {
   report(Message::kBadCharacter, at_, at_ + length, {describe_character(c), advice_for(c)});
   const size_t begin = at_;
@@ -389,9 +390,7 @@ void Lexer::read_lookalike(char32_t c, size_t length) {
   if (!entry) return add(TokenKind::kError, begin, at_);
   auto& edits = diagnostics.back().edits;
   edits.push_back({span(begin, at_), std::string(entry->ascii), true});
-  if (entry->ascii.empty() || entry->ascii == " ") {
-    return;
-  }
+  if (entry->ascii.empty() || entry->ascii == " ") return;
   if (entry->ascii == "'" || entry->ascii == "\"") {
     // To the other quote of its kind, in the same line.
     for (size_t end = at_; end < end_ && text_[end] != '\n' && text_[end] != '\r';) {
@@ -547,11 +546,26 @@ void Lexer::read_bracket(char c) {
   ++at_;
 }
 
+/// `!pip install x` and `%matplotlib inline` of a notebook that was pasted.
+void Lexer::read_notebook_command() {
+  const size_t begin = at_;
+  while (at_ < end_ && peek() != '\n' && peek() != '\r') ++at_;
+  report(Message::kUnsupportedSyntax, begin, at_, {"a command of a notebook", "remove the line"});
+  add(TokenKind::kError, begin, at_);
+}
+
 void Lexer::read_operator() {
   const char c = peek();
   // Of C and its heirs, and of Python 2.
   if (c == '&' && peek(1) == '&') return add_translated(TokenKind::kKeyword, 2, "and");
   if (c == '|' && peek(1) == '|') return add_translated(TokenKind::kKeyword, 2, "or");
+  const auto is_line_start = [&] {
+    return !in_part_ &&
+           (tokens.empty() || tokens.back().kind == TokenKind::kNewline ||
+            tokens.back().kind == TokenKind::kIndent || tokens.back().kind == TokenKind::kDedent);
+  };
+  if ((c == '!' || c == '%') && is_name_start(static_cast<unsigned char>(peek(1))) && is_line_start())
+    return read_notebook_command();
   if (c == '!' && peek(1) != '=') return add_translated(TokenKind::kKeyword, 1, "not");
   if (c == '<' && peek(1) == '>') return add_translated(TokenKind::kOperator, 2, "!=");
   if (c == '=' && peek(1) == '=' && peek(2) == '=') return add_translated(TokenKind::kOperator, 3, "==");

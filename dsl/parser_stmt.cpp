@@ -249,8 +249,8 @@ bool Parser::is_increment() const {
           std::string_view(";,)]}").find(after.text[0]) != std::string_view::npos);
 }
 
-// What follows an expression that was read, where people of other languages and of Python 2 go on. True: it was told,
-// and the line is left.
+// What follows an expression that was read, where people of other languages and of Python 2 go on.
+// True: it was told, and the line is left.
 bool Parser::parse_foreign_statement(const Expression& value) {
   if (is_increment()) {
     const Span span = cover(token().span, token(1).span);

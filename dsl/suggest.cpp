@@ -25,12 +25,14 @@ const std::vector<Suggestion>& all_suggestions() {
 #define TYPE(name, write) {Place::kType, kAny, name, write, ""},
 #define MEMBER(name, write, words) {Place::kNodeMember, kAny, name, write, words},
 #define NAME(name, words) {Place::kName, kAny, name, "", words},
+#define SPELLING(name, write) {Place::kName, kAny, name, write, ""},
 #include "dsl/suggestions.inc"
 #undef OPERATOR
 #undef ARGUMENT
 #undef TYPE
 #undef MEMBER
 #undef NAME
+#undef SPELLING
   };
   return table;
 }
@@ -89,13 +91,6 @@ std::string help_of(const Suggestion& suggestion, std::string_view subject) {
   return help;
 }
 
-namespace {
-
-struct Meant {
-  std::string name;
-  bool looks_alike = false;  ///< a letter of another script stands in its place
-};
-
 std::optional<Meant> meant_by(std::string_view word, const std::vector<std::string>& candidates) {
   if (const auto twin = ascii_twin(word); twin && std::ranges::find(candidates, *twin) != candidates.end())
     return Meant{*twin, true};
@@ -114,19 +109,16 @@ std::string help_of(const Meant& meant, std::string_view word, std::string_view 
   return "did you mean `" + std::string(prefix) + meant.name + "`?";
 }
 
-}  // namespace
-
 std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates,
                          std::string_view prefix) {
   const auto meant = meant_by(word, candidates);
   return meant ? help_of(*meant, word, prefix) : "";
 }
 
-bool suggest(Diagnostic& diagnostic, std::string_view word, const std::vector<std::string>& candidates,
-             std::string_view prefix) {
+bool suggest(Diagnostic& diagnostic, std::string_view word, const std::vector<std::string>& candidates) {
   const auto meant = meant_by(word, candidates);
   if (!meant) return false;
-  diagnostic.help = help_of(*meant, word, prefix);
+  diagnostic.help = help_of(*meant, word);
   diagnostic.edits.push_back({diagnostic.span, meant->name, meant->looks_alike});
   return true;
 }

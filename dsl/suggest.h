@@ -37,13 +37,20 @@ const Suggestion* find_suggestion(Place place, std::string_view owner, std::stri
 /// "write `fn.flip(image, horizontal=1)`": `subject`, if not empty, is the text that `x` stands for.
 std::string help_of(const Suggestion& suggestion, std::string_view subject);
 
-/// Says what was meant by `word`, which stands at the diagnostic's place: the help, and the edit. False: no candidate is
-/// near.
-bool suggest(Diagnostic& diagnostic, std::string_view word, const std::vector<std::string>& candidates,
-             std::string_view prefix = "");
-/// "did you mean `resize`?", or "" if no candidate is near.
+/// What was meant by a name that does not exist.
+struct Meant {
+  std::string name;
+  bool looks_alike = false;  ///< a letter of another script stands in its place: nothing else can be meant
+};
+/// The candidate that looks like the word, is near it, or begins as it does.
+std::optional<Meant> meant_by(std::string_view word, const std::vector<std::string>& candidates);
+/// "did you mean `fn.resize`?"
+std::string help_of(const Meant& meant, std::string_view word, std::string_view prefix = "");
+/// The same, or "" if no candidate is near.
 std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates,
                          std::string_view prefix = "");
+/// Help and edit of a diagnostic at whose place `word` stands. False: no candidate is near.
+bool suggest(Diagnostic& diagnostic, std::string_view word, const std::vector<std::string>& candidates);
 
 /// `text` with the name x replaced by `subject`; strings in it stay as they are.
 std::string with_subject(std::string_view text, std::string_view subject);

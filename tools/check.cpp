@@ -37,8 +37,18 @@ std::string outputs_of(const ir::Graph& graph, const shape::GraphShapes& shapes)
   return fmt::format("{}", fmt::join(outputs, ", "));
 }
 
-/// What a diagnostic says to write is written, or shown, and what that brings to light as well. The text that is left;
-/// nothing after an error.
+/// The file, or `text` in its place, staged as the options say.
+dsl::FrontendResult stage_file(const std::string& file, std::optional<std::string> text,
+                               const CheckOptions& options, const PipelineHost& host, SourceMap& sources) {
+  dsl::FrontendOptions frontend = PipelineHost::frontend_options(options.pipeline);
+  frontend.unknown_parameters_allowed = true;
+  return options.pipeline.pipeline.empty()
+             ? dsl::stage_all(file, std::move(text), frontend, host.registry(), sources)
+             : dsl::stage_pipeline(file, std::move(text), frontend, host.registry(), sources);
+}
+
+/// Writes into the file, or shows, what its diagnostics say to write, and what that brings to light as well.
+/// The text that is left; nothing after an error.
 std::optional<std::string> fix_file(const std::string& file, const CheckOptions& options,
                                     const PipelineHost& host, Reporter& reporter, std::string& out) {
   const auto read = read_whole_file(file);
@@ -48,9 +58,7 @@ std::optional<std::string> fix_file(const std::string& file, const CheckOptions&
   size_t fixed = 0;
   for (int round = 0; round < kMostRounds; ++round) {
     SourceMap sources;
-    dsl::FrontendOptions frontend = PipelineHost::frontend_options(options.pipeline);
-    frontend.unknown_parameters_allowed = true;
-    const dsl::FrontendResult result = dsl::stage_all(file, text, frontend, host.registry(), sources);
+    const dsl::FrontendResult result = stage_file(file, text, options, host, sources);
     uint32_t number = 0;
     for (const Diagnostic& diagnostic : result.diagnostics)
       for (const Edit& edit : diagnostic.edits)
@@ -80,12 +88,7 @@ bool check_file(const std::string& file, const CheckOptions& options, const Pipe
                 Reporter& reporter, std::string& text) {
   const std::optional<std::string> fixed =
       options.edits() ? fix_file(file, options, host, reporter, text) : std::nullopt;
-  dsl::FrontendOptions frontend = PipelineHost::frontend_options(options.pipeline);
-  frontend.unknown_parameters_allowed = true;
-  dsl::FrontendResult result =
-      options.pipeline.pipeline.empty()
-          ? dsl::stage_all(file, fixed, frontend, host.registry(), reporter.sources())
-          : dsl::stage_pipeline(file, fixed, frontend, host.registry(), reporter.sources());
+  dsl::FrontendResult result = stage_file(file, fixed, options, host, reporter.sources());
   std::string outputs;
   for (const auto& graph : result.graphs) {
     shape::GraphShapes shapes(*graph);

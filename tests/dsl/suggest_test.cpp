@@ -157,8 +157,11 @@ TEST(Suggest, Names) {
   for (const Suggestion& entry : all_suggestions()) {
     SCOPED_TRACE(entry.name);
     const std::string name(entry.name);
-    if (entry.place == Place::kName)
-      expect_refused(stage("t.dali-dsl", "x = " + name + "\n"), "G0201", std::string(entry.words));
+    if (entry.place != Place::kName) continue;
+    expect_refused(stage("t.dali-dsl", "x = " + name + "\n"), "G0201", help_of(entry, ""));
+    if (!entry.write.empty()) {
+      EXPECT_TRUE(stage("t.dali-dsl", "x = " + std::string(entry.write) + "\n").codes.empty());
+    }
   }
 }
 
