@@ -2,6 +2,11 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+#include <cerrno>
+#include <ctime>
+#include <vector>
+
 #include "base/settings.h"
 
 namespace galatea {
@@ -19,6 +24,52 @@ std::string why_distrusted(const struct stat& status) {
   if (status.st_uid != ::geteuid() && status.st_uid != 0) return "it belongs to another user";
   if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0) return "other users may write to it";
   return "";
+}
+
+namespace {
+
+/// A process that was killed leaves its file behind.
+constexpr time_t kAbandonedAfterSeconds = 600;
+
+struct KeptFile {
+  std::filesystem::path path;
+  int64_t bytes = 0;
+  timespec used = {};
+};
+
+}  // namespace
+
+void trim_cache(const std::filesystem::path& folder, int depth, const char* suffix, int64_t most,
+                int64_t goal) {
+  namespace fs = std::filesystem;
+  std::vector<KeptFile> files;
+  int64_t total = 0;
+  const time_t now = ::time(nullptr);
+  std::error_code error;
+  for (fs::recursive_directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+    if (it.depth() >= depth) it.disable_recursion_pending();
+    const fs::path& path = it->path();
+    const bool is_unfinished = path.filename().string().starts_with(kUnfinishedFile);
+    // Whatever else lies there is not ours to count or to remove.
+    if (!is_unfinished && path.extension() != suffix) continue;
+    struct stat status = {};
+    if (::lstat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) continue;
+    if (is_unfinished && now - status.st_mtime > kAbandonedAfterSeconds) {
+      ::unlink(path.c_str());
+      continue;
+    }
+    total += status.st_size;
+    if (!is_unfinished) files.push_back({path, status.st_size, status.st_mtim});
+  }
+  if (total <= most) return;
+  std::ranges::sort(files, [](const KeptFile& a, const KeptFile& b) {
+    return a.used.tv_sec != b.used.tv_sec ? a.used.tv_sec < b.used.tv_sec : a.used.tv_nsec < b.used.tv_nsec;
+  });
+  for (const KeptFile& file : files) {
+    if (total <= goal) break;
+    // Another process may have been faster; its bytes are gone either way.
+    if (::unlink(file.path.c_str()) == 0 || errno == ENOENT) total -= file.bytes;
+  }
 }
 
 }  // namespace galatea

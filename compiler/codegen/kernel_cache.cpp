@@ -23,12 +23,9 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kSuffix = ".kernel";
-constexpr const char* kUnfinished = ".unfinished-";
 constexpr int64_t kMaxFileBytes = 64 << 20;
 /// A hit renews the time of a file that is older than this: fine enough for an order of use.
 constexpr time_t kRenewAfterSeconds = 60;
-/// A file that is still unfinished after this has no writer any more.
-constexpr time_t kAbandonedAfterSeconds = 600;
 
 /// A descriptor that is closed at the end.
 class File {
@@ -88,16 +85,6 @@ Content read_trusted(const fs::path& path) {
   return out;
 }
 
-struct KeptFile {
-  fs::path path;
-  int64_t bytes = 0;
-  timespec used = {};
-};
-
-bool is_older(const timespec& a, const timespec& b) {
-  return a.tv_sec != b.tv_sec ? a.tv_sec < b.tv_sec : a.tv_nsec < b.tv_nsec;
-}
-
 }  // namespace
 
 CacheOptions default_cache_options() {
@@ -147,7 +134,7 @@ void KernelCache::store(const std::string& key, const runtime::CodeObject& objec
   if (error) return cannot_write(error.message());
   static std::atomic<uint64_t> counter = 0;
   const fs::path unfinished =
-      options_.folder / fmt::format("{}{}-{}", kUnfinished, ::getpid(), counter.fetch_add(1));
+      options_.folder / fmt::format("{}{}-{}", kUnfinishedFile, ::getpid(), counter.fetch_add(1));
   // A process of the same number may have left one.
   ::unlink(unfinished.c_str());
   File file(::open(unfinished.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
@@ -164,32 +151,7 @@ void KernelCache::store(const std::string& key, const runtime::CodeObject& objec
 
 void KernelCache::trim() {
   if (!options_.enabled) return;
-  std::vector<KeptFile> files;
-  int64_t total = 0;
-  std::error_code error;
-  const time_t now = ::time(nullptr);
-  for (fs::directory_iterator it(options_.folder, error), end; !error && it != end; it.increment(error)) {
-    const fs::path& path = it->path();
-    const bool is_unfinished = path.filename().string().starts_with(kUnfinished);
-    // Whatever else lies there is not ours to count or to remove.
-    if (!is_unfinished && path.extension() != kSuffix) continue;
-    struct stat status = {};
-    if (::lstat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) continue;
-    if (is_unfinished && now - status.st_mtime > kAbandonedAfterSeconds) {
-      ::unlink(path.c_str());
-      continue;
-    }
-    total += status.st_size;
-    if (!is_unfinished) files.push_back({path, status.st_size, status.st_mtim});
-  }
-  if (total <= options_.max_bytes) return;
-  std::sort(files.begin(), files.end(),
-            [](const KeptFile& a, const KeptFile& b) { return is_older(a.used, b.used); });
-  for (const KeptFile& file : files) {
-    if (total <= options_.max_bytes) break;
-    // Another process may have been faster; its bytes are gone either way.
-    if (::unlink(file.path.c_str()) == 0 || errno == ENOENT) total -= file.bytes;
-  }
+  trim_cache(options_.folder, 0, kSuffix, options_.max_bytes, options_.max_bytes);
 }
 
 std::vector<std::string> KernelCache::take_notes() {

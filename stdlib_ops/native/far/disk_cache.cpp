@@ -22,12 +22,9 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kSuffix = ".part";
-constexpr std::string_view kUnfinished = ".unfinished-";
 constexpr char kMagic[8] = {'G', 'A', 'L', 'F', 'A', 'R', '1', '\n'};
 /// A hit renews the time of a file that is older than this: fine enough for an order of use.
 constexpr time_t kRenewAfterSeconds = 60;
-/// A file that is still unfinished after this has no writer any more.
-constexpr time_t kAbandonedAfterSeconds = 600;
 
 struct EntryHead {
   char magic[8];
@@ -79,12 +76,6 @@ bool read_all(int file, void* to, size_t bytes) {
   return true;
 }
 
-struct KeptPart {
-  fs::path path;
-  int64_t bytes = 0;
-  timespec used = {};
-};
-
 }  // namespace
 
 DiskCacheOptions disk_cache_options() {
@@ -135,7 +126,7 @@ void DiskCache::store(const Digest& name, std::span<const uint8_t> bytes) {
   fs::create_directories(path.parent_path(), error);
   static std::atomic<uint64_t> counter = 0;
   const fs::path unfinished =
-      path.parent_path() / fmt::format("{}{}-{}", kUnfinished, ::getpid(), counter.fetch_add(1));
+      path.parent_path() / fmt::format("{}{}-{}", kUnfinishedFile, ::getpid(), counter.fetch_add(1));
   ::unlink(unfinished.c_str());  // a process of the same number may have left one
   EntryFile file(unfinished, O_WRONLY | O_CREAT | O_EXCL);
   if (file.get() < 0) {
@@ -160,36 +151,8 @@ void DiskCache::trim() {
   const std::unique_lock lock(trimming_, std::try_to_lock);
   if (!lock || options_.folder.empty()) return;
   since_trim_ = 0;
-  std::vector<KeptPart> parts;
-  int64_t total = 0;
-  const time_t now = ::time(nullptr);
-  std::error_code error;
-  for (fs::recursive_directory_iterator it(options_.folder, error), end; !error && it != end;
-       it.increment(error)) {
-    const fs::path& path = it->path();
-    const bool is_unfinished = path.filename().string().starts_with(kUnfinished);
-    // Whatever else lies there is not ours to count or to remove.
-    if (!is_unfinished && path.extension() != kSuffix) continue;
-    struct stat status = {};
-    if (::lstat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) continue;
-    if (is_unfinished && now - status.st_mtime > kAbandonedAfterSeconds) {
-      ::unlink(path.c_str());
-      continue;
-    }
-    total += status.st_size;
-    if (!is_unfinished) parts.push_back({path, status.st_size, status.st_mtim});
-  }
-  if (total <= options_.max_bytes) return;
-  std::ranges::sort(parts, [](const KeptPart& a, const KeptPart& b) {
-    return a.used.tv_sec != b.used.tv_sec ? a.used.tv_sec < b.used.tv_sec : a.used.tv_nsec < b.used.tv_nsec;
-  });
   // With some room, so that the next part is not the next reason.
-  const int64_t goal = options_.max_bytes - options_.max_bytes / 8;
-  for (const KeptPart& part : parts) {
-    if (total <= goal) break;
-    // Another process may have been faster; its bytes are gone either way.
-    if (::unlink(part.path.c_str()) == 0 || errno == ENOENT) total -= part.bytes;
-  }
+  trim_cache(options_.folder, 1, kSuffix, options_.max_bytes, options_.max_bytes - options_.max_bytes / 8);
 }
 
 }  // namespace galatea::native::far
