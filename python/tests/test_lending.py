@@ -12,6 +12,8 @@ from galatea.dali import fn, pipeline_def, types
 from galatea.sources import nobody_else_has
 
 SHAPE = (64, 64, 8)  # large enough to be lent
+PAGE = 4096
+READ_BEHIND = 64  # GALATEA_PADDING
 
 
 def pictures(source, *, count=3, depth=2, batch=True, **options):
@@ -24,7 +26,14 @@ def pictures(source, *, count=3, depth=2, batch=True, **options):
 
 
 def fresh(number):
-    return np.full((3, *SHAPE), number % 200, np.uint8)
+    """An array that can be lent: kernels may read behind it without leaving its last page."""
+    refused = []  # kept until one fits, so that each has other memory
+    while True:
+        array = np.full((3, *SHAPE), number % 200, np.uint8)
+        behind = -(address(array) + array.nbytes) % PAGE
+        if behind >= READ_BEHIND:
+            return array
+        refused.append(array)
 
 
 def address(array):
