@@ -201,6 +201,7 @@ bool Evaluator::bind_arguments(FunctionObject& function, CallArguments& argument
   size_t next = 0;
   auto set = [&](size_t i, const Value& value, Span span) {
     frame.env[parameters[i].name] = {value, span};
+    note_meaning(parameters[i].span, value);
     given[i] = true;
   };
   auto mismatch = [&](Message message, Span span, std::vector<std::string> words) {

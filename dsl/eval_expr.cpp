@@ -18,6 +18,7 @@ Value Evaluator::eval(const Expression& e) {
   Value value = eval_spoiled(e);
   bool spoiled = (value.is(ValueKind::kList) && value.sequence().spoiled) ||
                  (value.is(ValueKind::kDict) && value.dict().spoiled);
+  if (options_.meanings) note_meaning(e.kind == ExpressionKind::kAttribute ? e.text_span : e.span, value);
   return spoiled ? Value::poison() : value;
 }
 

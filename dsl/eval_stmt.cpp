@@ -143,6 +143,7 @@ void Evaluator::run_assign(const Statement& s) {
 void Evaluator::assign(const Expression& target, const Value& value, Span span) {
   switch (target.kind) {
     case ExpressionKind::kName:
+      note_meaning(target.span, value);
       return bind(target.text, value, span);
     case ExpressionKind::kTuple:
     case ExpressionKind::kList:

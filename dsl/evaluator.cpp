@@ -72,6 +72,7 @@ void Evaluator::note(Message message, Span span, std::vector<std::string> argume
 
 bool Evaluator::step(Span span) {
   if (aborted_) return false;
+  if (options_.cancelled && options_.cancelled->load(std::memory_order_relaxed)) aborted_ = true;
   work_ += kWorkPerStep;
   const Limits& limits = options_.limits;
   if (too_much_work(span)) return false;

@@ -220,9 +220,16 @@ class Evaluator {
   /// As Python's int(), float() and bool() on the value of an element; `round`: to the nearest integer.
   Value convert_element(const Value& value, DType dtype, bool round, Span span);
 
+  // ---- for editors (meanings.cpp) ----
+  std::vector<LibraryModule> library_modules();
+
   Arena arena;
 
  private:
+  // ---- for editors (meanings.cpp) ----
+  Meaning meaning_of(const Value& value) const;
+  void note_meaning(Span span, const Value& value);
+
   // ---- statements (eval_stmt.cpp) ----
   void run_suite(const Suite& suite);
   void run_statement(const Statement& s);

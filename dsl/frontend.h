@@ -4,6 +4,7 @@
 // Reads no data.
 #pragma once
 
+#include <atomic>
 #include <map>
 #include <memory>
 #include <optional>
@@ -17,6 +18,7 @@
 #include "compiler/ir/graph.h"
 #include "compiler/op/operator.h"
 #include "dsl/limits.h"
+#include "dsl/meanings.h"
 
 namespace galatea::dsl {
 
@@ -80,6 +82,10 @@ struct FrontendOptions {
   bool unknown_parameters_allowed =
       false;  ///< check: a required parameter without a value is an unknown of its annotated type
   Limits limits;
+  /// Texts that stand for files on disk, by their paths: what an editor has not saved yet.
+  std::map<std::string, std::string> texts;
+  Meanings* meanings = nullptr;  ///< where to write what names and expressions are; may be null
+  const std::atomic<bool>* cancelled = nullptr;  ///< set: the evaluation ends, without a word; may be null
 };
 
 /// Names and parameters of the pipelines of a file, in order.

@@ -40,6 +40,7 @@ bool is_inside(const fs::path& path, const fs::path& root) {
 
 // The text of a file, or nullopt after an error.
 std::optional<std::string> Evaluator::read_text(const std::string& path, Span span) {
+  if (const auto unsaved = options_.texts.find(path); unsaved != options_.texts.end()) return unsaved->second;
   auto text = read_whole_file(path, static_cast<size_t>(options_.limits.max_file_bytes));
   if (text) return std::move(*text);
   const bool is_wrong = text.error().kind == ErrorKind::kUser;
@@ -115,6 +116,7 @@ ModuleObject* Evaluator::load_file(const std::string& path, Span span, std::opti
   }
   uint32_t file = sources_.add(path, std::move(*text));
   if (is_main) place_main_text(file);
+  if (is_main && options_.meanings) options_.meanings->keep(file);
   const std::string& stored = sources_.file(file)->text();
   size_t bad_byte = 0;
   if (find_invalid_utf8(stored, bad_byte)) {

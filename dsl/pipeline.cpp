@@ -407,6 +407,7 @@ bool Evaluator::bind_parameters(PipelineObject& pipeline, Frame& frame) {
       good = false;
     }
     frame.env[parameter.name] = {value, parameter.span};
+    note_meaning(parameter.span, value);
   }
   return good;
 }

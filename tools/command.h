@@ -72,6 +72,7 @@ Command add_view(CLI::App& parent);
 Command add_ops(CLI::App& parent);
 Command add_policy(CLI::App& parent);
 Command add_data(CLI::App& parent);
+Command add_lsp(CLI::App& parent);
 Command add_settings(CLI::App& parent);
 Command add_version(CLI::App& parent);
 

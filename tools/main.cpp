@@ -26,7 +26,7 @@ namespace galatea::tools {
 namespace {
 
 /// Subcommands of later releases, refused by name.
-constexpr const char* kLater[] = {"build", "lsp", "serve"};
+constexpr const char* kLater[] = {"build", "serve"};
 
 struct Global {
   std::string color = "auto";
@@ -237,7 +237,7 @@ int main_inside(int argc, char** argv) {
       "Exit status: 0 fine; 1 the pipeline or its data is wrong; 2 wrong usage; 3 something is missing here, "
       "or was refused by this machine (memory, a file, a thread); 4 internal error.");
   std::vector<Command> commands = {add_run(app),      add_check(app),  add_fmt(app),    add_explain(app),
-                                   add_view(app),     add_ops(app),    add_policy(app), add_data(app),
+                                   add_view(app),     add_ops(app),    add_policy(app), add_data(app),    add_lsp(app),
                                    add_settings(app), add_version(app)};
   Global global;
   add_global_options(&app, global);

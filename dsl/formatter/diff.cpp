@@ -86,6 +86,19 @@ std::string range(size_t first, size_t count) {
 
 }  // namespace
 
+std::vector<LineEdit> line_edits(const std::string& before, const std::string& after) {
+  const Lines a = cut_lines(before), b = cut_lines(after);
+  std::vector<LineEdit> edits;
+  bool in_edit = false;
+  for (const Edit& edit : shortest_edits(a, b)) {
+    if (edit.kind != ' ' && !in_edit) edits.push_back({edit.before, 0, ""});
+    in_edit = edit.kind != ' ';
+    if (edit.kind == '-') ++edits.back().removed;
+    if (edit.kind == '+') edits.back().text += b[edit.after];
+  }
+  return edits;
+}
+
 std::string unified_diff(const std::string& file_name, const std::string& before, const std::string& after) {
   if (before == after) return {};
   const Lines a = cut_lines(before), b = cut_lines(after);

@@ -22,6 +22,13 @@ struct FormatResult {
 /// same.
 FormatResult format_source(const std::string& file_name, const std::string& text, SourceMap& sources);
 
+/// Lines from `first` (from 0) that others stand for.
+struct LineEdit {
+  size_t first = 0, removed = 0;
+  std::string text;  ///< whole lines
+};
+/// The fewest lines that turn `before` into `after`.
+std::vector<LineEdit> line_edits(const std::string& before, const std::string& after);
 /// A unified diff (three lines of context) that turns `before` into `after`; empty if they are equal.
 std::string unified_diff(const std::string& file_name, const std::string& before, const std::string& after);
 

@@ -1,0 +1,116 @@
+// Diagnostics, what they say to write, and the canonical form.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/diagnostic.h"
+#include "dsl/formatter/formatter.h"
+#include "tools/lsp/features.h"
+
+namespace galatea::tools::lsp {
+namespace {
+
+/// DiagnosticSeverity.
+int severity_of(Severity severity) {
+  return severity == Severity::kError ? 1 : severity == Severity::kWarning ? 2 : 3;
+}
+
+/// The place of a diagnostic in the document: its own, or the call that led to it; nothing in neither.
+std::optional<Span> place_in(const Diagnostic& diagnostic, uint32_t file) {
+  if (diagnostic.span.file == file) return diagnostic.span;
+  for (const CallSite& call : diagnostic.calls)
+    if (call.span.file == file) return call.span;
+  if (!diagnostic.span.valid()) return Span{file, 0, 0};
+  return std::nullopt;
+}
+
+std::string words_of(const Diagnostic& diagnostic) {
+  std::string words = diagnostic.message;
+  if (!diagnostic.span_text.empty()) words += "\n" + diagnostic.span_text;
+  for (const std::string& note : diagnostic.notes) words += "\nnote: " + note;
+  if (!diagnostic.help.empty()) words += "\nhelp: " + diagnostic.help;
+  return words;
+}
+
+Json related(const Diagnostic& diagnostic, const Document& document, const Evaluation& evaluation,
+             Encoding encoding) {
+  Json places = Json::array();
+  for (const Label& label : diagnostic.labels) {
+    const SourceFile* source = evaluation.sources.file(label.span.file);
+    if (!source || label.text.empty()) continue;
+    const bool is_here = label.span.file == evaluation.file;
+    if (!is_here && !source->name().starts_with('/')) continue;
+    const Range range = is_here ? range_in(document.buffer(), label.span, encoding)
+                                : range_in(TextBuffer(source->text()), label.span, encoding);
+    places.push_back(
+        {{"location",
+          {{"uri", is_here ? document.uri() : uri_of(source->name())}, {"range", to_json(range)}}},
+         {"message", label.text}});
+  }
+  return places;
+}
+
+}  // namespace
+
+std::vector<Json> published_diagnostics(const Document& document, const Evaluation& evaluation,
+                                        Encoding encoding) {
+  std::vector<Json> published;
+  for (const Diagnostic& diagnostic : evaluation.diagnostics) {
+    const auto place = place_in(diagnostic, evaluation.file);
+    if (!place) continue;
+    Json json = {{"range", to_json(range_in(document.buffer(), *place, encoding))},
+                 {"severity", severity_of(diagnostic.severity)},
+                 {"source", "galatea"},
+                 {"message", words_of(diagnostic)},
+                 {"relatedInformation", related(diagnostic, document, evaluation, encoding)}};
+    if (!diagnostic.code.empty()) json["code"] = diagnostic.code;
+    published.push_back(std::move(json));
+  }
+  return published;
+}
+
+Json code_actions(const Query& query, Range range) {
+  Json actions = Json::array();
+  const Evaluation* evaluation = query.document.evaluation();
+  if (!evaluation) return actions;
+  for (const Diagnostic& diagnostic : evaluation->diagnostics) {
+    const auto place = place_in(diagnostic, evaluation->file);
+    if (!place || diagnostic.edits.empty()) continue;
+    const Range at = query.range(*place);
+    const bool touches = at.begin <= range.end && range.begin <= at.end;
+    const bool is_here = std::ranges::all_of(
+        diagnostic.edits, [&](const Edit& edit) { return edit.span.file == evaluation->file; });
+    if (!touches || !is_here) continue;
+    Json edits = Json::array();
+    bool is_certain = true;
+    for (const Edit& edit : diagnostic.edits) {
+      edits.push_back({{"range", to_json(query.range(edit.span))}, {"newText", edit.replacement}});
+      is_certain = is_certain && edit.is_certain;
+    }
+    const std::string title = diagnostic.help.empty() ? "mend: " + diagnostic.message : diagnostic.help;
+    actions.push_back({{"title", title},
+                       {"kind", "quickfix"},
+                       {"isPreferred", is_certain},
+                       {"edit", {{"changes", {{query.document.uri(), std::move(edits)}}}}}});
+  }
+  return actions;
+}
+
+Json formatting(const Query& query, const std::optional<Range>& only) {
+  SourceMap sources;
+  const std::string& text = query.document.text();
+  const dsl::FormatResult result = dsl::format_source(query.document.path(), text, sources);
+  if (!result.diagnostics.empty())
+    throw RequestError(ErrorCode::kRequestFailed,
+                       "the text does not parse: " + result.diagnostics[0].message);
+  Json edits = Json::array();
+  for (const dsl::LineEdit& edit : dsl::line_edits(text, result.text)) {
+    const auto first = static_cast<uint32_t>(edit.first),
+               last = static_cast<uint32_t>(edit.first + edit.removed);
+    if (only && (last < only->begin.line || first > only->end.line)) continue;
+    edits.push_back({{"range", to_json(Range{{first, 0}, {last, 0}})}, {"newText", edit.text}});
+  }
+  return edits;
+}
+
+}  // namespace galatea::tools::lsp

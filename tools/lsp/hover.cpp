@@ -1,0 +1,106 @@
+// Hover: what stands under the pointer.
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "compiler/op/operator_json.h"
+#include "compiler/op/schema.h"
+#include "tools/lsp/cursor.h"
+#include "tools/lsp/features.h"
+#include "tools/lsp/operator_text.h"
+
+namespace galatea::tools::lsp {
+namespace {
+
+Json markdown(const std::string& text, Range range) {
+  return {{"contents", {{"kind", "markdown"}, {"value", text}}}, {"range", to_json(range)}};
+}
+
+std::string in_code(const std::string& text) { return "```python\n" + text + "\n```"; }
+
+/// `name: type` of what the evaluation met at a place; empty: nothing is known.
+std::string what_stood(const Query& query, Span span, const std::string& name) {
+  const Evaluation* evaluation = query.document.evaluation();
+  if (!evaluation) return {};
+  span.file = evaluation->file;
+  const dsl::Meaning* meaning = evaluation->meanings.at(span);
+  if (!meaning) return {};
+  const std::string text = evaluation->type_text(*meaning);
+  return meaning->kind == dsl::Meaning::Kind::kFunction ? text : name + ": " + text;
+}
+
+const op::Operator* operator_met(const Query& query, Span span) {
+  const Evaluation* evaluation = query.document.evaluation();
+  if (!evaluation) return nullptr;
+  span.file = evaluation->file;
+  const dsl::Meaning* meaning = evaluation->meanings.at(span);
+  return meaning ? meaning->op : nullptr;
+}
+
+std::string of_symbol(const Symbol& symbol) {
+  switch (symbol.kind) {
+    case Symbol::Kind::kFunction:
+    case Symbol::Kind::kPipeline: {
+      std::string text = "def " + symbol.name + "(";
+      std::string separator;
+      for (const dsl::Parameter& parameter : symbol.function->parameters) {
+        text += separator + parameter.name;
+        separator = ", ";
+      }
+      text = in_code(text + ")");
+      if (!symbol.function->docstring.empty()) text += "\n\n" + symbol.function->docstring;
+      return text;
+    }
+    case Symbol::Kind::kParameter:
+      return in_code("parameter " + symbol.name);
+    case Symbol::Kind::kVariable:
+      return in_code("variable " + symbol.name);
+    case Symbol::Kind::kImport:
+      break;
+  }
+  const std::string from = std::string(static_cast<size_t>(symbol.level), '.') + symbol.module;
+  return in_code(symbol.imported.empty() ? "import " + from : "from " + from + " import " + symbol.imported);
+}
+
+/// The argument `size=` under the pointer, of the operator that is called.
+std::string of_argument(const Query& query, const dsl::Token& token) {
+  const Syntax& syntax = query.document.syntax();
+  const dsl::Token* next = &token + 1;
+  const bool is_keyword = next < syntax.tokens.data() + syntax.tokens.size() && next->text == "=";
+  if (!is_keyword) return {};
+  const auto call = call_around(syntax.tokens, token.span.begin);
+  if (!call) return {};
+  const op::Operator* op =
+      query.vocabulary.operator_at(imported_path(*syntax.names, call->callee, token.span.begin));
+  if (!op) return {};
+  const std::vector<op::ArgSpec> arguments = op::all_arguments(*op);
+  const auto argument = std::ranges::find(arguments, std::string(token.text), &op::ArgSpec::name);
+  return argument == arguments.end() ? "" : argument_markdown(*argument);
+}
+
+}  // namespace
+
+Json hover(const Query& query) {
+  const Syntax& syntax = query.document.syntax();
+  const dsl::Token* token = syntax.token_at(query.offset);
+  if (!token || token->kind != dsl::TokenKind::kName) return nullptr;
+  const Range range = query.range(token->span);
+  if (const std::string argument = of_argument(query, *token); !argument.empty())
+    return markdown(argument, range);
+  const op::Operator* op = operator_met(query, token->span);
+  if (!op) {
+    const std::vector<std::string> dotted = dotted_up_to(syntax.tokens, *token);
+    op = query.vocabulary.operator_at(imported_path(*syntax.names, dotted, query.offset));
+  }
+  if (op) return markdown(operator_markdown(*op), range);
+  const Symbol* symbol = syntax.names->at(query.offset);
+  const std::string stood = what_stood(query, token->span, std::string(token->text));
+  std::string text = stood.empty() ? "" : in_code(stood);
+  const bool has_docstring = symbol && symbol->function && !symbol->function->docstring.empty();
+  if (symbol && (text.empty() || has_docstring)) text = of_symbol(*symbol);
+  if (text.empty()) return nullptr;
+  return markdown(text, range);
+}
+
+}  // namespace galatea::tools::lsp
