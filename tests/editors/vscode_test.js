@@ -1,0 +1,136 @@
+// The extension for VS Code against the real language server: node vscode_test.js PROGRAM FOLDER. VS Code itself
+// is a stand-in that keeps what the extension registers.
+"use strict";
+
+const assert = require("assert");
+const Module = require("module");
+const path = require("path");
+
+const [program, folder] = process.argv.slice(2);
+const registered = {};
+const shown = [];
+let published = new Map();
+
+class Position { constructor(line, character) { Object.assign(this, { line, character }); } }
+class Range {
+  constructor(start, end) { Object.assign(this, { start, end }); }
+}
+class Record { constructor(...parts) { this.parts = parts; } }
+const keep = (name) => (language, provider) => { registered[name] = provider; return { dispose() {} }; };
+const listeners = {};
+const listen = (name) => (listener) => { listeners[name] = listener; return { dispose() {} }; };
+const documents = [];
+
+const vscode = {
+  Position, Range,
+  Location: Record, Hover: Record, MarkdownString: Record, ParameterInformation: Record, InlayHint: Record, FoldingRange: Record,
+  SignatureInformation: Record, SignatureHelp: class {}, SemanticTokens: Record, SemanticTokensLegend: Record,
+  Diagnostic: class { constructor(range, message, severity) { Object.assign(this, { range, message, severity }); } },
+  DiagnosticRelatedInformation: Record,
+  DocumentSymbol: class { constructor(name) { this.name = name; } },
+  CompletionItem: class { constructor(label, kind) { Object.assign(this, { label, kind }); } },
+  CodeAction: class { constructor(title) { this.title = title; } },
+  CodeActionKind: { QuickFix: "quickfix" },
+  TextEdit: { replace: (range, text) => ({ range, text }) },
+  WorkspaceEdit: class {
+    constructor() { this.edits = []; }
+    replace(uri, range, text) { this.edits.push({ uri, range, text }); }
+  },
+  Uri: { parse: (text) => ({ toString: () => text }) },
+  languages: {
+    createDiagnosticCollection: () => ({ set: (uri, list) => published.set(uri.toString(), list), dispose() {} }),
+    registerHoverProvider: keep("hover"),
+    registerCompletionItemProvider: keep("completion"),
+    registerSignatureHelpProvider: keep("signature"),
+    registerDefinitionProvider: keep("definition"),
+    registerReferenceProvider: keep("references"),
+    registerRenameProvider: keep("rename"),
+    registerDocumentSymbolProvider: keep("symbols"),
+    registerFoldingRangeProvider: keep("folding"),
+    registerInlayHintsProvider: keep("hints"),
+    registerCodeActionsProvider: keep("actions"),
+    registerDocumentFormattingEditProvider: keep("format"),
+    registerDocumentRangeFormattingEditProvider: keep("formatRange"),
+    registerDocumentSemanticTokensProvider: keep("tokens"),
+  },
+  window: { showErrorMessage: (text) => shown.push(text) },
+  workspace: {
+    textDocuments: documents,
+    workspaceFolders: [],
+    getConfiguration: () => ({ get: () => program }),
+    onDidOpenTextDocument: listen("open"),
+    onDidChangeTextDocument: listen("change"),
+    onDidSaveTextDocument: listen("save"),
+    onDidCloseTextDocument: listen("close"),
+  },
+};
+
+const load = Module._load;
+Module._load = (name, ...rest) => (name === "vscode" ? vscode : load(name, ...rest));
+const extension = require(path.join(folder, "editors/vscode/extension.js"));
+
+const TEXT = `from nvidia.dali import fn, pipeline_def
+
+
+@pipeline_def(batch_size=2)
+def train(data: str):
+    encoded, label = fn.readers.file(file_root=data)
+    image = fn.decoders.image(encoded)
+    return fn.rotate(image, angel=3), label
+`;
+const uri = "file:///p/a.dali-dsl";
+const document = { uri: { toString: () => uri }, languageId: "galatea", version: 1, getText: () => TEXT };
+const whole = new Range(new Position(0, 0), new Position(20, 0));
+
+async function until(condition) {
+  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 5));
+}
+
+async function main() {
+  documents.push(document);
+  const context = { subscriptions: [] };
+  await extension.activate(context);
+  await until(() => published.has(uri));
+  const errors = published.get(uri).filter((one) => one.severity === 0);
+  assert.strictEqual(errors.length, 1);
+  assert.match(errors[0].message, /angel/);
+
+  const hover = await registered.hover.provideHover(document, new Position(6, 6));
+  assert.match(hover.parts[0].parts[0], /image: u8/);
+  const items = await registered.completion.provideCompletionItems(document, new Position(7, 17));
+  assert.ok(items.some((one) => one.label === "rotate"));
+  const symbols = await registered.symbols.provideDocumentSymbols(document);
+  assert.deepStrictEqual(symbols.map((one) => one.name), ["train"]);
+  const [action] = await registered.actions.provideCodeActions(document, errors[0].range);
+  assert.deepStrictEqual(action.edit.edits.map((one) => one.text), ["angle"]);
+  const renamed = await registered.rename.provideRenameEdits(document, new Position(6, 6), "picture");
+  assert.strictEqual(renamed.edits.length, 2);
+  const hints = await registered.hints.provideInlayHints(document, whole);
+  assert.ok(hints.some((one) => /u8\[/.test(one.parts[1])));
+  const help = await registered.signature.provideSignatureHelp(document, new Position(7, 30));
+  assert.strictEqual(help.signatures.length, 1);
+  const tokens = await registered.tokens.provideDocumentSemanticTokens(document);
+  assert.strictEqual(tokens.parts[0].length % 5, 0);
+  assert.deepStrictEqual(await registered.format.provideDocumentFormattingEdits(document), []);
+  for (const name of ["definition", "references", "folding", "formatRange"]) assert.ok(registered[name], name);
+
+  const at = new Position(7, 30);
+  published = new Map();
+  listeners.change({
+    document: { ...document, version: 2 },
+    contentChanges: [{ range: new Range(new Position(7, 28), new Position(7, 33)), text: "angle" }],
+  });
+  await until(() => published.has(uri));
+  assert.deepStrictEqual(published.get(uri).filter((one) => one.severity === 0), [], `${at.line}`);
+  listeners.close(document);
+  await extension.deactivate();
+  assert.deepStrictEqual(shown, []);
+}
+
+main().then(
+  () => process.exit(0),
+  (error) => {
+    console.error(error);
+    process.exit(1);
+  }
+);
