@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "compiler/op/schema.h"
+#include "compiler/passes/graph_edits.h"
 
 namespace galatea {
 namespace {
@@ -44,6 +45,22 @@ void add_nodes_as_outputs(ir::Graph& graph, const SourceMap& sources) {
   names.insert(names.end(), graph.output_names.begin(), graph.output_names.end());
   end.results = std::move(results);
   graph.output_names = std::move(names);
+}
+
+std::vector<ir::BlockId> common_branches(const ir::Graph& graph) {
+  const ir::BlockId exit = graph.exit_block();
+  std::vector<ir::BlockId> branches;
+  for (const ir::BlockId id : graph.topological_order()) {
+    const ir::TerminatorKind kind = graph.block(id).terminator.kind;
+    const bool parts = kind == ir::TerminatorKind::kBranch || kind == ir::TerminatorKind::kSwitch;
+    if (parts && graph.dominates(id, exit)) branches.push_back(id);
+  }
+  return branches;
+}
+
+void take_arm(ir::Graph& graph, ir::BlockId block, size_t arm) {
+  passes::jump_instead(graph, block, graph.block(block).terminator.targets[arm]);
+  passes::remove_unreachable_blocks(graph);
 }
 
 void change_draws(ir::Graph& graph, int draw) {

@@ -73,6 +73,7 @@ Command add_ops(CLI::App& parent);
 Command add_policy(CLI::App& parent);
 Command add_data(CLI::App& parent);
 Command add_lsp(CLI::App& parent);
+Command add_trace(CLI::App& parent);
 Command add_settings(CLI::App& parent);
 Command add_version(CLI::App& parent);
 

@@ -37,30 +37,6 @@ std::string caption_of(const runtime::Tensor& tensor, const Layout& layout) {
                      layout.empty() ? "" : " ", layout.str());
 }
 
-SheetCell cell_of(const runtime::Tensor& tensor, const Layout& layout) {
-  SheetCell cell;
-  // Without a layout only bytes are taken for a picture: a small matrix is easier to read as numbers.
-  const bool may_be_picture = !layout.empty() || (tensor.ndim == 3 && tensor.dtype == DType::kU8);
-  if (may_be_picture) cell.picture = to_pixels(tensor, layout, true);
-  if (!cell.picture) cell.text = elements_text(tensor);
-  cell.caption = caption_of(tensor, layout);
-  return cell;
-}
-
-/// All elements, row by row.
-std::vector<double> numbers_of(const runtime::Tensor& tensor) {
-  std::vector<double> out;
-  int64_t index[runtime::kMaxRank] = {};
-  for (int64_t n = 0; n < tensor.volume(); ++n) {
-    int64_t offset = 0;
-    for (int d = 0; d < tensor.ndim; ++d) offset += index[d] * tensor.strides[d];
-    out.push_back(
-        cell_to_double(tensor.dtype, load_cell(tensor.dtype, tensor.data + offset * size_of(tensor.dtype))));
-    for (int d = tensor.ndim - 1; d >= 0 && ++index[d] == tensor.extents[d]; --d) index[d] = 0;
-  }
-  return out;
-}
-
 /// The columns of a row of outputs with marks on its pictures.
 class Marker {
  public:
@@ -150,6 +126,29 @@ void add_batch(const runtime::Batch& batch, size_t limit, const std::string& lab
 }
 
 }  // namespace
+
+SheetCell cell_of(const runtime::Tensor& tensor, const Layout& layout) {
+  SheetCell cell;
+  // Without a layout only bytes are taken for a picture: a small matrix is easier to read as numbers.
+  const bool may_be_picture = !layout.empty() || (tensor.ndim == 3 && tensor.dtype == DType::kU8);
+  if (may_be_picture) cell.picture = to_pixels(tensor, layout, true);
+  if (!cell.picture) cell.text = elements_text(tensor);
+  cell.caption = caption_of(tensor, layout);
+  return cell;
+}
+
+std::vector<double> numbers_of(const runtime::Tensor& tensor) {
+  std::vector<double> out;
+  int64_t index[runtime::kMaxRank] = {};
+  for (int64_t n = 0; n < tensor.volume(); ++n) {
+    int64_t offset = 0;
+    for (int d = 0; d < tensor.ndim; ++d) offset += index[d] * tensor.strides[d];
+    out.push_back(
+        cell_to_double(tensor.dtype, load_cell(tensor.dtype, tensor.data + offset * size_of(tensor.dtype))));
+    for (int d = tensor.ndim - 1; d >= 0 && ++index[d] == tensor.extents[d]; --d) index[d] = 0;
+  }
+  return out;
+}
 
 bool check_marks(const SheetMarks& marks, const ir::Graph& graph, Reporter& reporter) {
   const std::vector<ir::ValueId>& outputs = graph.block(graph.exit_block()).terminator.results;

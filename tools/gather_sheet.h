@@ -21,6 +21,11 @@ struct SheetMarks {
   bool relative = false;        ///< in fractions of the picture, else in pixels
 };
 
+/// A tensor as a picture, or as its first numbers, with its type below.
+SheetCell cell_of(const runtime::Tensor& tensor, const Layout& layout);
+/// All elements, row by row.
+std::vector<double> numbers_of(const runtime::Tensor& tensor);
+
 /// Whether the graph has outputs of these names that can be drawn; reports what is wrong with them.
 bool check_marks(const SheetMarks& marks, const ir::Graph& graph, Reporter& reporter);
 

@@ -177,7 +177,8 @@ std::shared_ptr<const runtime::Program> PipelineHost::compile(const ir::Graph& g
 
 std::unique_ptr<runtime::Session> PipelineHost::open(std::shared_ptr<const runtime::Program> program,
                                                      Trace* trace, Reporter& reporter,
-                                                     const runtime::DeviceOptions& device) const {
+                                                     const runtime::DeviceOptions& device,
+                                                     OnFailure on_failure) const {
   if (!program->external_inputs.empty()) {
     reporter.report(tool_error(Message::kHostInput, program->external_inputs.front().port.name).error());
     return nullptr;
@@ -186,6 +187,7 @@ std::unique_ptr<runtime::Session> PipelineHost::open(std::shared_ptr<const runti
   options.trace = trace;
   options.sources = &reporter.sources();
   options.device = device;
+  options.on_failure = std::move(on_failure);
   auto session = runtime::Session::create(std::move(program), natives_, options);
   if (!session) {
     reporter.report(session.error());

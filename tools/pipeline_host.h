@@ -5,6 +5,7 @@
 // Reporter. Nothing else in tools/ calls the compiler or starts sessions.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -77,9 +78,12 @@ class PipelineHost {
   std::shared_ptr<const runtime::Program> compile(const ir::Graph& graph, const CompileChoice& choice,
                                                   Trace* trace, Reporter& reporter,
                                                   CompileReport* report = nullptr) const;
+  /// Told of samples that are left out or replaced (SessionOptions::on_failure).
+  using OnFailure = std::function<void(const runtime::SampleFailure& failure, bool replaced)>;
   /// Opens sources and starts threads. nullptr: there were errors, or an input that only a host can feed.
   std::unique_ptr<runtime::Session> open(std::shared_ptr<const runtime::Program> program, Trace* trace,
-                                         Reporter& reporter, const runtime::DeviceOptions& device = {}) const;
+                                         Reporter& reporter, const runtime::DeviceOptions& device = {},
+                                         OnFailure on_failure = {}) const;
 
  private:
   op::Registry registry_;
