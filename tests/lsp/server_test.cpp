@@ -306,6 +306,28 @@ TEST(Lsp, WhatIsNoMessageIsAnswered) {
   EXPECT_EQ(session.server().status(), 0);
 }
 
+TEST(Lsp, PolicyDocumentsAreCheckedAndExplained) {
+  Session session;
+  const std::string text =
+      R"({"format": "augment-policy", "version": 1, "bins": 11,
+ "augmentations": {"rotate": {"range": [0, 30], "negate": true}, "invart": {}},
+ "policy": {"apply": "rotate", "mag": {"bin": 3}}})";
+  session.open("/p/policy.json", text);
+  const std::vector<Json> wrong = session.diagnostics("/p/policy.json");
+  ASSERT_EQ(wrong.size(), 1u);
+  EXPECT_EQ(wrong[0]["range"]["start"], to_json(Position{1, 65}));
+  std::string right = text;
+  right.replace(right.find("invart"), 6, "invert");
+  right.insert(right.find("rotate\", \"mag"), "|");
+  session.open("/p/policy.json", right);
+  EXPECT_FALSE(has_error(session.diagnostics("/p/policy.json")));
+  const std::string words = hover_text(session.at_cursor("textDocument/hover"));
+  EXPECT_TRUE(words.contains("rotate") && words.contains("bin 10: ±30")) << words;
+  EXPECT_TRUE(holds(labels_of(session.at_cursor("textDocument/completion")),
+                    {"rotate", "equalize", "range", "policy"}));
+  EXPECT_TRUE(session.of_document("textDocument/documentSymbol").is_null());
+}
+
 /// Every place of every example is asked for everything.
 TEST(Lsp, EveryPlaceOfTheExamplesIsAnswered) {
   Session session;

@@ -7,6 +7,7 @@
 
 #include "base/fault.h"
 #include "base/result.h"
+#include "tools/lsp/policy_document.h"
 #include "tools/pipeline_files.h"
 
 namespace galatea::tools::lsp {
@@ -212,6 +213,7 @@ void Server::forget_users_of(const std::string& path) {
 
 std::unique_ptr<Evaluation> Server::evaluate_text(const Document& document,
                                                   const std::atomic<bool>* interrupted) const {
+  if (is_policy_document(document.path())) return evaluate_policy(document.path(), document.text());
   OpenTexts open;
   for (const auto& [uri, other] : documents_)
     if (other.get() != &document) open[other->path()] = other->text();
@@ -281,41 +283,50 @@ Workspace Server::workspace() {
 template <auto Feature>
 Json Server::at_place(const Json& params) {
   member(params, "position");
-  return Feature(query_of(document_of(params), params));
+  return of_document<Feature>(params);
 }
 
 template <auto Feature>
 Json Server::of_document(const Json& params) {
-  return Feature(query_of(document_of(params), params));
+  Document& document = document_of(params);
+  // Outlines, colours and names are those of pipelines; editors have them for JSON.
+  if (is_policy_document(document.path())) return nullptr;
+  return Feature(query_of(document, params));
 }
 
 Json Server::hover_at(const Json& params) {
   member(params, "position");
-  return hover(query_of(evaluated(document_of(params)), params));
+  const Query query = query_of(evaluated(document_of(params)), params);
+  return is_policy_document(query.document.path()) ? hover_policy(query) : hover(query);
 }
 
 Json Server::complete(const Json& params) {
   member(params, "position");
-  return completion(query_of(document_of(params), params), workspace());
+  const Query query = query_of(document_of(params), params);
+  return is_policy_document(query.document.path()) ? complete_policy(query) : completion(query, workspace());
 }
 
 Json Server::define(const Json& params) {
   member(params, "position");
+  if (is_policy_document(document_of(params).path())) return nullptr;
   return definition(query_of(document_of(params), params), workspace());
 }
 
 Json Server::refer(const Json& params) {
   member(params, "position");
+  if (is_policy_document(document_of(params).path())) return nullptr;
   const bool with_definition = params.value(Json::json_pointer("/context/includeDeclaration"), true);
   return references(query_of(document_of(params), params), workspace(), with_definition);
 }
 
 Json Server::rename_to(const Json& params) {
   member(params, "position");
+  if (is_policy_document(document_of(params).path())) return nullptr;
   return rename(query_of(document_of(params), params), workspace(), text_of(params, "newName"));
 }
 
 Json Server::hints(const Json& params) {
+  if (is_policy_document(document_of(params).path())) return nullptr;
   return inlay_hints(query_of(evaluated(document_of(params)), params), range_of(member(params, "range")));
 }
 
@@ -324,6 +335,7 @@ Json Server::actions(const Json& params) {
 }
 
 Json Server::format(const Json& params) {
+  if (is_policy_document(document_of(params).path())) return nullptr;
   std::optional<Range> only;
   if (params.contains("range")) only = range_of(params["range"]);
   return formatting(query_of(document_of(params), params), only);
