@@ -1,4 +1,5 @@
-// Where NVIDIA's libraries may lie, so that they are found without settings, and what functions they have.
+// Where libraries that are opened at run time may lie, so that they are found without settings, and what
+// functions they have.
 //
 // Comes in: a library's file names, newest first, and the folder of its Python package. Goes out: names for
 // dlopen, in the order in which to try them.
@@ -19,6 +20,11 @@ struct LibrarySearch {
 /// GALATEA_CUDA_LIBRARY_PATH, then the loader's folders, the toolkit (CUDA_HOME, /usr/local/cuda), Python
 /// packages. `package`: "nvidia/cuda_nvrtc/lib", below site-packages.
 LibrarySearch search_cuda_library(const std::vector<std::string>& names, const std::string& package);
+
+/// The loader's folders, then `package`, a folder of a Python package below site-packages, of which a library
+/// there has the name `in_package`.
+LibrarySearch search_packaged_library(const std::string& name, const std::string& package,
+                                      const std::string& in_package);
 
 /// Looks functions up in a library that dlopen() has opened: `find("nvrtcVersion", version)`.
 struct FunctionSearch {

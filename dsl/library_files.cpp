@@ -18,7 +18,9 @@ constexpr std::string_view kOfDali[] = {"auto_aug/core", "auto_aug/augmentations
 
 // "galatea.auto_aug.core" is the file "auto_aug/core"; empty: no path of a library file.
 std::string file_of(std::string_view path) {
-  if (path == "galatea.policy") return "auto_aug/policy";  // so common that it has a short name
+  // So common that they have short names.
+  if (path == "galatea.policy") return "auto_aug/policy";
+  if (path == "galatea.sound") return "auto_aug/sound";
   for (std::string_view root : {"galatea.", "nvidia.dali."}) {
     if (!path.starts_with(root)) continue;
     std::string file(path.substr(root.size()));

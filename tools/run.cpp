@@ -21,6 +21,7 @@ namespace {
 
 struct RunOptions {
   std::string file, save, format = "npy", stats, trace, fuse, cuda_graphs = "on";
+  int64_t rate = 16000;
   std::optional<int64_t> epochs, batches;
   PipelineOptions pipeline;
   CompileChoice compile;
@@ -30,8 +31,8 @@ struct RunOptions {
 class SampleWriter {
  public:
   /// `origins`: of pipelines with several policies; else empty.
-  SampleWriter(std::string folder, FileFormat format, std::vector<dsl::OutputOrigin> origins)
-      : folder_(std::move(folder)), format_(format), origins_(std::move(origins)) {}
+  SampleWriter(std::string folder, FileFormat format, int64_t rate, std::vector<dsl::OutputOrigin> origins)
+      : folder_(std::move(folder)), format_(format), rate_(rate), origins_(std::move(origins)) {}
   Status write(const runtime::Batch& batch);
 
  private:
@@ -41,6 +42,7 @@ class SampleWriter {
 
   fs::path folder_;
   FileFormat format_;
+  int64_t rate_;  ///< of sound, in Hz
   std::vector<dsl::OutputOrigin> origins_;
   int64_t next_ = 0;
 };
@@ -53,8 +55,11 @@ fs::path SampleWriter::folder_of(size_t output) const {
 
 Result<std::pair<std::vector<uint8_t>, const char*>> SampleWriter::encode(const runtime::Tensor& tensor,
                                                                           const Layout& layout) const {
-  // What is no picture of bytes keeps its values: .npy, whatever the format.
-  if (format_ != FileFormat::kNpy) {
+  // What is neither a picture of bytes nor sound keeps its values: .npy, whatever the format.
+  if (format_ == FileFormat::kWav) {
+    if (auto bytes = to_wav(tensor, layout, static_cast<uint32_t>(rate_)))
+      return std::pair{std::move(*bytes), "wav"};
+  } else if (format_ != FileFormat::kNpy) {
     if (auto pixels = to_pixels(tensor, layout, false)) {
       const bool png = format_ == FileFormat::kPng;
       GALATEA_ASSIGN(auto bytes, png ? to_png(*pixels) : to_jpg(*pixels));
@@ -206,8 +211,9 @@ int run(RunOptions options, Reporter& reporter) {
   const double startup = seconds_since_process_start();
   const FileFormat format = options.format == "png"   ? FileFormat::kPng
                             : options.format == "jpg" ? FileFormat::kJpg
+                            : options.format == "wav" ? FileFormat::kWav
                                                       : FileFormat::kNpy;
-  SampleWriter writer(options.save, format, std::move(origins));
+  SampleWriter writer(options.save, format, options.rate, std::move(origins));
   Progressed done =
       deliver(options, *session, program->batch_size, options.save.empty() ? nullptr : &writer, reporter);
   RunSummary summary;
@@ -255,9 +261,14 @@ Command add_run(CLI::App& parent) {
       .not_empty();
   add_option(
       app, "--format", options->format,
-      {"npy|png|jpg", "npy",
-       "for --save: png or jpg for outputs that are pictures of bytes, .npy for the others", "--format png"})
-      .one_of({"npy", "png", "jpg"});
+      {"npy|png|jpg|wav", "npy",
+       "for --save: png or jpg for outputs that are pictures of bytes, wav for those that are sound, .npy for the "
+       "others",
+       "--format png"})
+      .one_of({"npy", "png", "jpg", "wav"});
+  add_option(app, "--rate", options->rate,
+             {"HZ", "16000", "for --format wav: how many frames a second the sound has", "--rate 22050"})
+      .between(int64_t{1}, int64_t{1} << 24);
   add_option(app, "--stats", options->stats,
              {"text|json", "", "end with a summary on stdout", "--stats json"})
       .one_of({"text", "json"});

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <limits>
+#include <string_view>
 
 #include <fmt/core.h>
 #include <jpeglib.h>
@@ -57,6 +58,46 @@ struct PngOutput {
 };
 
 }  // namespace
+
+std::optional<std::vector<uint8_t>> to_wav(const Tensor& tensor, const Layout& layout, uint32_t rate) {
+  constexpr int64_t kMostChannels = 256;
+  constexpr uint32_t kHeaderSize = 44;
+  constexpr uint16_t kInteger = 1, kFloat = 3;  // RIFF's wave formats
+  const bool is_sound = layout.empty() && (tensor.ndim == 1 || (tensor.ndim == 2 && tensor.extents[1] >= 1 &&
+                                                                tensor.extents[1] <= kMostChannels));
+  if (!is_sound ||
+      (tensor.dtype != DType::kF32 && tensor.dtype != DType::kI16 && tensor.dtype != DType::kI32))
+    return std::nullopt;
+  if (tensor.num_bytes() > std::numeric_limits<uint32_t>::max() - kHeaderSize) return std::nullopt;
+  const auto channels = static_cast<uint16_t>(tensor.ndim == 1 ? 1 : tensor.extents[1]);
+  const auto element = static_cast<uint16_t>(size_of(tensor.dtype));
+  const auto frame = static_cast<uint16_t>(channels * element);
+  const auto size = static_cast<uint32_t>(tensor.num_bytes());
+  std::vector<uint8_t> out;
+  out.reserve(kHeaderSize + size);
+  const auto word = [&](std::string_view text) { out.insert(out.end(), text.begin(), text.end()); };
+  const auto number = [&](auto value) {
+    for (size_t byte = 0; byte < sizeof value; ++byte)
+      out.push_back(static_cast<uint8_t>(value >> (8 * byte)));
+  };
+  word("RIFF");
+  number(uint32_t{kHeaderSize - 8 + size});
+  word("WAVEfmt ");
+  number(uint32_t{16});
+  number(tensor.dtype == DType::kF32 ? kFloat : kInteger);
+  number(channels);
+  number(rate);
+  number(uint32_t{rate * frame});
+  number(frame);
+  number(static_cast<uint16_t>(8 * element));
+  word("data");
+  number(size);
+  for_each_element(tensor, [&](int64_t offset) {
+    const uint8_t* from = tensor.data + offset * element;
+    out.insert(out.end(), from, from + element);
+  });
+  return out;
+}
 
 std::vector<uint8_t> to_npy(const Tensor& tensor) {
   std::string shape;

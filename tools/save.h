@@ -1,4 +1,4 @@
-// Tensors into files: .npy for anything, .png and .jpg for pictures.
+// Tensors into files: .npy for anything, .png and .jpg for pictures, .wav for sound.
 #pragma once
 
 #include <filesystem>
@@ -12,7 +12,7 @@
 
 namespace galatea::tools {
 
-enum class FileFormat : uint8_t { kNpy, kPng, kJpg };
+enum class FileFormat : uint8_t { kNpy, kPng, kJpg, kWav };
 
 /// Bytes of a .npy file, version 1.0, C order, little endian.
 std::vector<uint8_t> to_npy(const runtime::Tensor& tensor);
@@ -28,6 +28,11 @@ struct Pixels {
 std::optional<Pixels> to_pixels(const runtime::Tensor& tensor, const Layout& layout, bool stretch);
 Result<std::vector<uint8_t>> to_png(const Pixels& pixels);
 Result<std::vector<uint8_t>> to_jpg(const Pixels& pixels, int quality = 95);
+
+/// Bytes of a .wav file at `rate` Hz: of [t] or [t, channels] without a layout, FLOAT, INT16 or INT32; nothing for
+/// others.
+std::optional<std::vector<uint8_t>> to_wav(const runtime::Tensor& tensor, const Layout& layout,
+                                           uint32_t rate);
 
 /// Writes beside the final name and renames, so that an interruption leaves no half file.
 Status write_file(const std::filesystem::path& path, const std::vector<uint8_t>& bytes);

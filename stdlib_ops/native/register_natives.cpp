@@ -24,8 +24,10 @@
 #include "stdlib_ops/native/tfrecord.h"
 #include "stdlib_ops/native/webdataset.h"
 
+#include "stdlib_ops/native/nemo_source.h"
 #include "stdlib_ops/native/sample_name.h"
 #include "stdlib_ops/native/select_masks.h"
+#include "stdlib_ops/native/sound_functions.h"
 
 namespace galatea::native {
 
@@ -49,6 +51,7 @@ void register_natives(runtime::NativeTable& table) {
   for (runtime::NativeFunction& function : numpy_functions()) table.add(std::move(function));
   for (runtime::NativeFunction& function : numpy_part_functions()) table.add(std::move(function));
   table.add(inflate_function());
+  for (runtime::NativeFunction& function : sound_functions()) table.add(std::move(function));
   table.add(nvjpeg_factory());
   table.add(file_source_factory());
   // What these deliver is decided by their arguments.
@@ -62,6 +65,7 @@ void register_natives(runtime::NativeTable& table) {
   table.add(runtime::SourceFactory{.name = kNumpyNames, .open = open_numpy_names});
   table.add(runtime::SourceFactory{.name = "experimental.readers.fits", .open = open_fits});
   table.add(runtime::SourceFactory{.name = "readers.sequence", .open = open_image_sequences});
+  table.add(runtime::SourceFactory{.name = "readers.nemo_asr", .open = open_nemo});
 }
 
 }  // namespace galatea::native

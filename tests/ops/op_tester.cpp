@@ -30,21 +30,27 @@ std::set<std::string>& run_operators() {
 /// Operators of which a sample alone says little: by the program that tests them.
 const std::set<std::string> kTestedElsewhere = {
     "cuda_kernel",  // own_kernels_test
+    "bundle",
+    "decoded_sound",
+    "decoders.audio",
     "decoders.inflate",
     "decoders.numpy",
     "experimental.readers.fits",
     "inflate_chunks",
     "io.file.read",
     "numpy_part",
+    "rate_of_sound",
     "readers.caffe",
     "readers.caffe2",
     "readers.coco",
     "readers.mxnet",
+    "readers.nemo_asr",
     "readers.numpy",
     "readers.numpy_names",
     "readers.sequence",
     "readers.tfrecord",
     "readers.webdataset",  // readers_test
+    "sound_at_rate",
     "galatea.mosaic",
     "mosaic.partners",
     "mosaic.tiles",                  // dali_test, pipelines_test

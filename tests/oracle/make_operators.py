@@ -2,7 +2,7 @@
 """Records what DALI's CPU operators do, as data for tests/oracle.
 
 Out: data/<group>.json and data/<group>.bin beside this file, all groups or those named on the command line.
-Needs: pip install nvidia-dali-cuda130 numpy pillow opencv-python-headless (no GPU). States the DALI version in every index.
+Needs: pip install nvidia-dali-cuda130 numpy pillow opencv-python-headless soundfile (no GPU). States the DALI version in every index.
 Also checks DALI against formulas.py and prints each disagreement; status 1 if there is one.
 """
 import importlib
@@ -16,7 +16,7 @@ from recorder import Group  # noqa: E402
 
 GROUPS = ["resize", "window", "colour", "filter", "warp", "transforms", "shape", "arithmetic", "indexing", "decode", "branch", "random",
           "pipeline", "values", "tables", "auto_augment", "sequences", "batch", "numbers", "volumes", "tensors", "cropped", "neighbours", "placed", "tensor_resize", "debayer",
-          "arguments", "boxes", "box_rows", "pasted", "jpeg", "detection", "pictures", "space"]
+          "arguments", "boxes", "box_rows", "pasted", "jpeg", "detection", "pictures", "space", "waveforms"]
 
 
 def main(names):

@@ -14,6 +14,8 @@
 #include <png.h>
 
 #include "base/scalar_op.h"
+#include "stdlib_ops/native/bytes.h"
+#include "stdlib_ops/native/sound/sound_file.h"
 
 namespace galatea::tools {
 namespace {
@@ -44,6 +46,38 @@ TEST(Npy, HeaderAndElements) {
             "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }");
   EXPECT_EQ(header.back(), '\n');
   EXPECT_EQ(std::memcmp(&bytes[128], values.data(), 24), 0);
+}
+
+TEST(Wav, IsWhatLibsndfileReads) {
+  if (const auto library = native::SoundLibrary::shared(); !library)
+    GTEST_SKIP() << library.error().message();
+  std::vector<float> floats = {0.5F, -2.0F, 0.25F, 1.0F, 0.0F, -0.125F};
+  std::vector<int16_t> shorts = {-32768, 0, 7, 32767};
+  const auto open = [](const std::optional<std::vector<uint8_t>>& bytes) {
+    auto file = native::SoundFile::open(
+        native::bytes_in_memory("x.wav", std::string(bytes.value().begin(), bytes.value().end())));
+    EXPECT_TRUE(file);
+    return std::move(*file);
+  };
+  const auto stereo = open(to_wav(tensor_of(floats, DType::kF32, {3, 2}), {}, 22050));
+  EXPECT_EQ(stereo->channels(), 2);
+  EXPECT_EQ(stereo->rate(), 22050);
+  std::vector<float> read(6);
+  ASSERT_TRUE(stereo->read(0, 3, DType::kF32, read.data()));
+  EXPECT_EQ(read, floats);
+  const auto mono = open(to_wav(tensor_of(shorts, DType::kI16, {4}), {}, 8000));
+  std::vector<int16_t> again(4);
+  ASSERT_TRUE(mono->read(0, 4, DType::kI16, again.data()));
+  EXPECT_EQ(again, shorts);
+}
+
+TEST(Wav, IsOfSoundAlone) {
+  std::vector<float> values(600);
+  EXPECT_FALSE(to_wav(tensor_of(values, DType::kF32, {10, 20, 3}), {}, 8000));
+  EXPECT_FALSE(to_wav(tensor_of(values, DType::kF32, {2, 300}), {}, 8000));
+  EXPECT_FALSE(to_wav(tensor_of(values, DType::kF32, {20, 30}), Layout("HW"), 8000));
+  EXPECT_FALSE(to_wav(tensor_of(values, DType::kU8, {600}), {}, 8000));
+  EXPECT_FALSE(to_wav(tensor_of(values, DType::kF32, {}), {}, 8000));
 }
 
 TEST(Npy, ShapesOfFewDimensionsAndOtherTypes) {

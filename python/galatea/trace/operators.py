@@ -79,8 +79,17 @@ def _outputs_of_caffe2(keywords: dict[str, Any]) -> int:
     return _is_wanted(keywords, "image_available") + has_label + others
 
 
+def _outputs_of_nemo_asr(keywords: dict[str, Any]) -> int:
+    more = ("read_sample_rate", "read_text")
+    return 1 + sum(_is_wanted(keywords, name) for name in more) + (keywords.get("read_idxs") is True)
+
+
 # Operators whose outputs arguments count, or leave out, which `output_needs` has no words for.
-_COUNTED = {"readers.caffe": _outputs_of_caffe, "readers.caffe2": _outputs_of_caffe2}
+_COUNTED = {
+    "readers.caffe": _outputs_of_caffe,
+    "readers.caffe2": _outputs_of_caffe2,
+    "readers.nemo_asr": _outputs_of_nemo_asr,
+}
 
 
 def num_outputs(operator: dict, num_inputs: int, keywords: dict[str, Any]) -> int | None:

@@ -26,6 +26,7 @@ MODULES = (
     "workers",
     "sources",
     "readers",
+    "sounds",
     "iterators",
     "torch_iterators",
     "jax_iterators",
