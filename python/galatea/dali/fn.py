@@ -22,6 +22,7 @@ from . import types as _types
 from .graph import Again as _Again
 from .graph import recording as _recording
 from .names import document as _document
+from .names import getter as _getter
 from .names import missing as _missing
 
 # What DALI has on every operator, and what has no meaning in a compiled pipeline.
@@ -277,6 +278,7 @@ def _setup() -> None:
         _add(path, function)
     _add("_conditional.split", parts.split)
     _add("_conditional.merge", parts.merge)
+    sys.modules[f"{__name__}._conditional"].__getattr__ = _getter("fn._conditional")  # type: ignore
 
 
 __path__: list[str] = []

@@ -30,7 +30,7 @@ TOGETHER = {"names", "arithmetic", "operators", "functions", "tensors", "auto_au
 TOGETHER |= {"pipelines", "graphs", "classes", "feeds"}
 TOGETHER |= {"programs", "source_programs", "checkpoint_programs", "conditional_programs"}
 TOGETHER |= {"function_programs", "iterator_programs", "tensor_programs"}
-TOGETHER |= {"conditionals", "operator_forms", "readers", "iterators", "torch_iterators", "python_functions"}
+TOGETHER |= {"conditionals", "operator_forms", "node_forms", "readers", "iterators", "torch_iterators", "python_functions"}
 
 
 def reason_of(name):

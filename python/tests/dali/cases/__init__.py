@@ -45,6 +45,7 @@ MODULES = (
     "iterator_programs",
     "parallel_programs",
     "tensor_programs",
+    "node_forms",
 )
 
 
