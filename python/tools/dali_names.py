@@ -21,7 +21,7 @@ MODULES = (
     "auto_aug.core plugin plugin.base_iterator plugin.triton plugin_manager sysconfig "
     "experimental experimental.eager experimental.dynamic"
 ).split()
-# Modules that import a framework: their names are read from the source.
+# Modules that import a framework, or hold operators: their names are read from the source.
 SOURCES = {
     "plugin.pytorch": "DALIGenericIterator DALIClassificationIterator DALIRaggedIterator "
     "LastBatchPolicy TorchPythonFunction experimental feed_ndarray fn to_torch_type",
@@ -35,6 +35,9 @@ SOURCES = {
     "plugin.paddle": "DALIGenericIterator DALIClassificationIterator LastBatchPolicy dtype_map "
     "feed_ndarray lod_tensor_clip recursive_length to_paddle_type",
     "plugin.numba": "NumbaFunction experimental fn",
+    # Beside operators: of the registry of operators, and of conditions.
+    "ops": "Reload cpu_ops gpu_ops mixed_ops python_op_factory register_cpu_op register_gpu_op",
+    "fn._conditional": "not_ validate_logical",
 }
 
 

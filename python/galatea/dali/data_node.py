@@ -77,6 +77,9 @@ class DataNode(_Node):
         nodes = expression.nodes() if expression is not None else ()
         return "gpu" if any(node.device == "gpu" for node in nodes) else "cpu"
 
+    def __copy__(self) -> "DataNode":
+        return self
+
     def __getitem__(self, selectors: Any) -> "DataNode":
         made = super().__getitem__(selectors)
         made.enumeration = self.enumeration
@@ -97,6 +100,10 @@ class DataNode(_Node):
         for part in parts:
             if isinstance(part, (str, float, list, tuple)):
                 raise TypeError(f"an index of a data node is an integer or a node, not {part!r}")
+        if isinstance(selector, bool):  # a number in DALI, too
+            selector = int(selector)
+        if selector is None:  # all of the axis; newaxis is an object of its own
+            selector = slice(None)
         return super()._selector(recorder, selector, place)
 
 

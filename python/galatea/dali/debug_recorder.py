@@ -206,7 +206,7 @@ class DebugRecorder(PythonRecorder):
             )
         outer = self.block
         values = self.values_in(condition, outer)
-        local = truths(values, str(condition.place))[0 if holds else 1]
+        local = truths(values, f"the `if` at {condition.place}")[0 if holds else 1]
         places = self._places(outer)
         block = super().open(what, condition, holds)
         self.taken[block] = [places[i] for i in local]
@@ -215,13 +215,14 @@ class DebugRecorder(PythonRecorder):
     def finish(self, statement: Any) -> None:
         condition, *arms, merges = as_branch(statement)
         outer = self._places(self.block)
-        local = truths(self.values_in(condition, self.block), str(statement.place))
+        where = f"the `if` at {statement.place}"
+        local = truths(self.values_in(condition, self.block), where)
         for arm, taken in zip(arms, local):
             self.taken.setdefault(arm, [outer[i] for i in taken])
         for result, *values in merges:
             then, otherwise = (self._value(*each, result) for each in zip(arms, values))
             if outer:
-                result.values = merged(local, (then, otherwise), len(outer), str(statement.place))
+                result.values = merged(local, (then, otherwise), len(outer), where)
             else:
                 result.values = Values([])
 

@@ -22,8 +22,8 @@ from . import types as _types
 from .graph import Again as _Again
 from .graph import recording as _recording
 from .names import document as _document
+from .names import getter as _getter
 from .names import missing as _missing
-from .names import stand_in as _stand_in
 
 # What DALI has on every operator, and what has no meaning in a compiled pipeline.
 _COMMON = {"device", "name", "preserve", "bytes_per_sample_hint", "seed"}
@@ -262,6 +262,7 @@ def _add(path: str, function: Any) -> None:
 
 
 def _setup() -> None:
+    from . import parts
     from . import python_function as functions
     from .external_source import external_source
 
@@ -275,14 +276,9 @@ def _setup() -> None:
         if path in _schemas():
             function._schema_name = _schemas()[path]
         _add(path, function)
-
-
-def __getattr__(name: str) -> Any:
-    if name == "_conditional":  # how DALI writes an `if`; programs of its own tests call it
-        return _stand_in(
-            "fn._conditional", "write `if` in a pipeline with enable_conditionals=True"
-        )
-    raise AttributeError(f"module 'nvidia.dali.fn' has no attribute '{name}'")
+    _add("_conditional.split", parts.split)
+    _add("_conditional.merge", parts.merge)
+    sys.modules[f"{__name__}._conditional"].__getattr__ = _getter("fn._conditional")  # type: ignore
 
 
 __path__: list[str] = []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect as _inspect
 from typing import Any
 
 import numpy as _np
@@ -22,10 +23,16 @@ def _operand(value: Any) -> Any:
 
 def _define(name: str, names: str) -> None:
     inner = getattr(_math, name)
+    parameters = [
+        _inspect.Parameter(one, _inspect.Parameter.POSITIONAL_OR_KEYWORD) for one in names.split()
+    ]
+    signature = _inspect.Signature(parameters)
 
-    def function(*operands: Any) -> Any:
-        if len(operands) != len(names.split()):
-            raise TypeError(f"math.{name}({names}) takes {len(names.split())} operands")
+    def function(*given: Any, **named: Any) -> Any:
+        try:
+            operands = signature.bind(*given, **named).args
+        except TypeError as error:
+            raise TypeError(f"math.{name}{signature}: {error}") from None
         for place, one in enumerate(operands):
             _check_operand(one, place, f"math.{name}")
         if not any(isinstance(one, _Node) for one in operands):
@@ -33,6 +40,7 @@ def _define(name: str, names: str) -> None:
         return inner(*map(_operand, operands))
 
     function.__name__ = function.__qualname__ = name
+    function.__signature__ = signature  # type: ignore[attr-defined]
     function.__doc__ = inner.__doc__
     globals()[name] = function
 
@@ -41,8 +49,10 @@ for _name in (
     "sqrt rsqrt cbrt exp log log2 log10 abs fabs floor ceil sin cos tan asin acos atan sinh cosh "
     "tanh asinh acosh atanh"
 ).split():
-    _define(_name, "x")
-for _name in "min max pow fpow".split():
-    _define(_name, "x y")
-_define("atan2", "y x")
+    _define(_name, "input")
+for _name in ("min", "max"):
+    _define(_name, "left right")
+for _name in ("pow", "fpow"):
+    _define(_name, "base exponent")
+_define("atan2", "x y")
 _define("clamp", "value lo hi")

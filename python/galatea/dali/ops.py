@@ -13,6 +13,7 @@ from . import fn as _fn
 from .data_node import DataNode as _DataNode  # noqa: F401  (programs compare with it)
 from .external_source import ExternalSource as ExternalSource
 from .names import document as _document
+from .names import getter as _getter
 from .python_function import DLPACK as _DLPACK
 from .python_function import DLTensorPythonFunction as DLTensorPythonFunction
 from .python_function import PythonFunction as PythonFunction
@@ -127,9 +128,6 @@ def _op_name(schema_name: str) -> str:
     return _document()["classes"].get(path, path)
 
 
-def __getattr__(name: str) -> Any:
-    raise AttributeError(f"module 'nvidia.dali.ops' has no attribute '{name}'")
-
-
+__getattr__ = _getter("ops")
 __path__: list[str] = []
 _setup()

@@ -262,6 +262,10 @@ class Pipeline(Running, Readers, Saving):
         """The layout of each output, as the constructor was given it."""
         return self._for_each_output(self._outputs_given[2])
 
+    def output_stream(self) -> Any:
+        """The stream on which a GPU makes the outputs: there is none on the host."""
+        missing("pipeline.Pipeline.output_stream", "gpu")
+
     # Definition.
 
     def _name(self) -> str:

@@ -17,8 +17,7 @@ def run(plan: Plan, found: dict, samples: Samples, first: int = 0) -> Pending | 
     for number in range(first, len(plan.steps)):
         step = plan.steps[number]
         if isinstance(step, PythonCall):
-            given = step.function([found[node] for node in step.inputs], samples)
-            found.update(zip(step.outputs, given))
+            _call(step, found, samples)
         elif isinstance(step, Fork):
             _run_fork(step, found, samples)
         else:
@@ -29,9 +28,20 @@ def run(plan: Plan, found: dict, samples: Samples, first: int = 0) -> Pending | 
     return None
 
 
+def _call(step: PythonCall, found: dict, samples: Samples) -> None:
+    inputs = [found[node] for node in step.inputs]
+    places = inputs[-1].places if inputs else None  # of a merge, the last one is the predicate
+    given = [Values([]) for _ in step.outputs]
+    if places is None or places:
+        given = step.function(inputs, samples.pick(places))
+    found.update((node, one.within(places)) for node, one in zip(step.outputs, given))
+
+
 def _run_fork(fork: Fork, found: dict, samples: Samples) -> None:
-    where = str(fork.place)
-    places = truths(found[fork.condition], where)
+    where = f"the `if` at {fork.place}"
+    condition = found[fork.condition]
+    places = truths(condition, where)
+    samples = samples.pick(condition.places)
     values: tuple[list[Values], list[Values]] = ([], [])
     for side, (plan, taken) in enumerate(zip(fork.arms, places)):
         if not taken:
@@ -43,7 +53,8 @@ def _run_fork(fork: Fork, found: dict, samples: Samples) -> None:
             pending.take(inner)
         values[side].extend(inner[merge[1 + side]] for merge in fork.merges)
     for (result, _, _), then, otherwise in zip(fork.merges, *values):
-        found[result] = merged(places, (then, otherwise), len(samples), where)
+        value = merged(places, (then, otherwise), len(samples), where)
+        found[result] = value.within(condition.places)
 
 
 class _Scheduled:
@@ -88,7 +99,8 @@ class Staged:
             raise batch.error
         if batch.pending is not None:
             batch.pending.take(batch.found)
-        outputs = tuple(batch.found[node].tensors(batch.samples.names) for node in self.results)
+        values = [batch.found[node] for node in self.results]
+        outputs = tuple(one.tensors(batch.samples.pick(one.places).names) for one in values)
         return outputs, batch.delivered
 
     def close(self) -> None:

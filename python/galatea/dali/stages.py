@@ -22,6 +22,7 @@ from galatea.trace.place import Place
 from galatea.trace.reading import drop_unread_merges
 from galatea.trace.recorder import Block, Branch, Choice, Operation, Recorder, Selection
 
+from .parts import Merge, Part, part_of, parts_of_call
 from .values import Later
 
 
@@ -29,7 +30,7 @@ from .values import Later
 class PythonCall(Operation):
     """`outputs = function(inputs)`: a border between programs."""
 
-    function: Any = None  # a python_function.Function
+    function: Any = None  # a python_function.Function, a parts.Split or Merge
     inputs = property(lambda self: list(self.expression.nodes()))
 
 
@@ -226,7 +227,8 @@ class _Cutter:
 
     def plan(self, block: Block, results: list[Node], is_first: bool = False) -> Plan:
         levels: dict[Node, int] = {}
-        programs: dict[int, list] = defaultdict(list)
+        parts: dict[Node, Part] = {}
+        programs: dict[int, dict[Part, list]] = defaultdict(lambda: defaultdict(list))
         borders: dict[int, list] = defaultdict(list)
         wanted_at: dict[Node, list[int]] = defaultdict(list)  # of which program, or border, or end
         outside: dict[Node, None] = {}
@@ -235,7 +237,8 @@ class _Cutter:
             outside.update({node: None for node in reads if node not in levels})
             level = max((levels.get(node, 0) for node in reads), default=0)
             is_border = _is_border(statement)
-            (borders if is_border else programs)[level].append(statement)
+            part = self._give_parts(statement, reads, parts)
+            (borders[level] if is_border else programs[level][part]).append(statement)
             for node in reads:
                 # A border is behind the program of its level.
                 wanted_at[node].append(level + 1 if is_border else level)
@@ -247,12 +250,28 @@ class _Cutter:
             if node not in levels:
                 outside[node] = None
         plan = Plan(reads=list(outside))
+        if is_first:
+            programs[0].setdefault(None, [])  # also where nothing is to be computed
         for level in range(end + 1):
-            made = self._program(programs[level], level, wanted_at, is_first and level == 0)
-            if made is not None:
-                plan.steps.append(made)
+            for statements in programs[level].values():
+                made = self._program(statements, level, wanted_at, is_first and level == 0)
+                if made is not None:
+                    plan.steps.append(made)
             plan.steps += [self._border(statement) for statement in borders[level]]
         return plan
+
+    def _give_parts(self, statement: Any, reads: dict, parts: dict[Node, Part]) -> Part:
+        """Which samples a statement runs for; adds what its outputs hold to `parts`."""
+        if isinstance(statement, PythonCall):
+            if isinstance(statement.function, Merge):
+                reads = {statement.inputs[-1]: None}
+            own = part_of(reads, parts, statement.place)
+            made = parts_of_call(statement.function, statement.inputs, own)
+            parts.update(zip(statement.outputs, made))
+            return own
+        own = part_of(reads, parts, statement.place)
+        parts.update(dict.fromkeys(_outputs(statement), own))
+        return own
 
     def _program(self, statements: list, level: int, wanted_at: dict, is_first: bool) -> Any:
         made_here = {node: None for one in statements for node in _outputs(one)}

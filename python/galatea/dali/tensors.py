@@ -228,6 +228,9 @@ class TensorCPU:
         return tensor_text.of_tensor("TensorCPU", self._array, self.dtype, self._layout, False)
 
 
+_ELEMENTS = (TensorCPU, np.ndarray, np.generic)  # of a list, beside objects with __dlpack__
+
+
 class TensorListCPU:
     """Samples of one output in the host's memory.
 
@@ -245,7 +248,7 @@ class TensorListCPU:
         elif isinstance(object, (list, tuple)):
             samples = []
             for place, one in enumerate(object):
-                if not isinstance(one, (TensorCPU, np.ndarray)) and not hasattr(one, "__dlpack__"):
+                if not isinstance(one, _ELEMENTS) and not hasattr(one, "__dlpack__"):
                     raise TypeError(f"the object at {place} is no TensorCPU or array")
                 samples.append(array_of(one))
             for place, one in enumerate(samples):
@@ -395,8 +398,10 @@ class TensorListCPU:
         return TensorListCPU._of(samples, self._layout, None, self._dtype, self._names())
 
     @staticmethod
-    def broadcast(tensor: TensorCPU, num_samples: int) -> "TensorListCPU":
-        """The same tensor `num_samples` times, without copies."""
+    def broadcast(tensor: Any, num_samples: int) -> "TensorListCPU":
+        """The same tensor or array `num_samples` times, without copies."""
+        if not isinstance(tensor, TensorCPU):
+            tensor = TensorCPU(tensor)
         samples = [tensor._array] * num_samples
         return TensorListCPU._of(samples, tensor._layout, None, tensor._array.dtype)
 
@@ -432,4 +437,6 @@ def _gpu(name: str):
 
 
 TensorCPU._expose_dlpack_capsule = lambda self: self.__dlpack__()  # type: ignore[attr-defined]
+for _kind in (TensorCPU, TensorListCPU):
+    _kind._as_gpu = _gpu(f"{_kind.__name__}._as_gpu")  # type: ignore[attr-defined]
 __getattr__ = getter("tensors")

@@ -33,8 +33,10 @@ class Samples:
     def __len__(self) -> int:
         return len(self.ids)
 
-    def pick(self, places: list[int]) -> "Samples":
-        """Some of them."""
+    def pick(self, places: list[int] | None) -> "Samples":
+        """Some of them; None: all."""
+        if places is None:
+            return self
         return Samples(
             [self.epochs[i] for i in places],
             [self.ids[i] for i in places],
@@ -57,10 +59,19 @@ class Values:
     arrays: list[np.ndarray]
     layout: str = ""
     dense: np.ndarray | None = None  # all of them, where they lie so
+    places: list[int] | None = None  # of these samples in the batch, where they are not all of it
 
-    def pick(self, places: list[int]) -> "Values":
-        """Those of some samples."""
-        return Values([self.arrays[i] for i in places], self.layout)
+    def pick(self, places: list[int], is_part: bool = False) -> "Values":
+        """Those of some samples, as a batch of their own, or as a part of this one."""
+        arrays = [self.arrays[i] for i in places]
+        return Values(arrays, self.layout, places=places if is_part else None)
+
+    def within(self, outer: list[int] | None) -> "Values":
+        """The same in the batch of which this one is the samples `outer`; None: all of them."""
+        if outer is None:
+            return self
+        places = outer if self.places is None else [outer[i] for i in self.places]
+        return Values(self.arrays, self.layout, self.dense, places)
 
     def kind(self) -> tuple:
         """What a program is compiled for: element type, rank, layout."""
@@ -150,13 +161,18 @@ def list_of_parts(parts: list, number: int) -> TensorListCPU:
 def merged(
     places: tuple[list[int], list[int]], values: tuple[Values, Values], count: int, where: str
 ) -> Values:
-    """One node's values behind an `if`: `places` says which samples took which arm."""
+    """One node's values behind an `if`: `places` says which samples took which arm.
+
+    `where` names it in errors: "the `if` at …".
+    """
     filled = [one for one in values if one.arrays]
+    if not filled:
+        return Values([])
     kinds = ("element types", "numbers of dimensions", "layouts")
     for what, a, b in zip(kinds, filled[0].kind(), filled[-1].kind()):
         if a != b:
             raise PipelineError(
-                f"a value that both arms of the `if` at {where} assign has different {what}, "
+                f"a value that both sides of {where} give has different {what}, "
                 f"`{a}` and `{b}`; convert one of them, for instance by `fn.cast`, or by "
                 "`fn.reshape` with a `layout`"
             )
@@ -173,7 +189,7 @@ def truths(condition: Values, where: str) -> tuple[list[int], list[int]]:
     for place, one in enumerate(condition.arrays):
         if one.ndim:
             raise PipelineError(
-                f"the condition of the `if` at {where} has the extents {list(one.shape)} for a "
+                f"the condition of {where} has the extents {list(one.shape)} for a "
                 "sample; a condition is a scalar, such as `fn.reductions.max(x) > 3`"
             )
         places[0 if one else 1].append(place)
@@ -259,12 +275,16 @@ class Later:
         fed = {self.input_name(i): found[node] for i, node in enumerate(self.inputs)}
         if not fed:
             fed[self._TICK] = Values([np.zeros((), np.uint8)] * len(samples))
+        places = next(iter(fed.values())).places
+        samples = samples.pick(places)
+        if not len(samples):  # of a part that no sample is in
+            return Pending(self, None, 0, places)
         kind = tuple(one.kind() for one in fed.values())
         try:
             opened = self._sessions.get(kind)
             if opened is None:
                 opened = self._sessions[kind] = _Open(self._program(fed), self._synchronous)
-            return Pending(self, opened, opened.feed(fed, samples))
+            return Pending(self, opened, opened.feed(fed, samples), places)
         except GalateaError as error:
             raise raised(error) from error
         finally:
@@ -280,16 +300,17 @@ class Later:
 class Pending:
     """A batch that a program is making."""
 
-    def __init__(self, program: Later, opened: _Open, count: int):
+    def __init__(self, program: Later, opened: _Open | None, count: int, places: list[int] | None):
         self._program, self._opened, self._count = program, opened, count
+        self._places = places
 
     def take(self, found: dict) -> None:
         """Waits for it, and adds what its output nodes hold."""
         try:
-            parts = self._opened.take(self._count)
+            parts = self._opened.take(self._count) if self._opened is not None else []
         except GalateaError as error:
             raise raised(error) from error
         finally:
             flush_log(default_engine())
         for number, node in enumerate(self._program.outputs):
-            found[node] = values_of_parts(parts, number)
+            found[node] = values_of_parts(parts, number).within(self._places)

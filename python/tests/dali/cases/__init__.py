@@ -46,6 +46,7 @@ MODULES = (
     "iterator_programs",
     "parallel_programs",
     "tensor_programs",
+    "node_forms",
 )
 
 

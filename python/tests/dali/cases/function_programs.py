@@ -151,10 +151,84 @@ def split_and_merged_arguments(m):
         left, right = m.fn._conditional.split(angle, predicate=mask)
         made = [m.fn.transforms.rotation(angle=one) for one in (left, right)]
         merged = m.fn._conditional.merge(*made, predicate=mask)
-        return m.fn.cast(merged * 100 + 0.5, dtype=m.types.INT32)
+        return m.fn.cast(merged * 100, dtype=m.types.INT32)
 
     out = m.run(body, **settings())[0][0]
     return [one["values"] for one in out["samples"]]
+
+
+def split(m, value, predicate):
+    return m.fn._conditional.split(value, predicate=predicate)
+
+
+def merge(m, one, other, predicate):
+    return m.fn._conditional.merge(one, other, predicate=predicate)
+
+
+def split_deeper(m, x, mask):
+    left, right = split(m, x, mask)
+    inner = m.fn.reductions.max(left, axes=0) > 5
+    one, other = split(m, left, inner)
+    return one, other, merge(m, merge(m, one * 10, other * 100, inner), right, mask)
+
+
+def split_and_conditional(m, x, mask):
+    left, right = split(m, x, mask)
+    if m.fn.reductions.max(left, axes=0) > 5:
+        left = left + 100
+    return left, right
+
+
+PARTS = {
+    "plain": split,
+    "merged": lambda m, x, mask: merge(m, split(m, x, mask)[0] + 1, split(m, x, mask)[1] * 2, mask),
+    "deeper": split_deeper,
+    "if": split_and_conditional,
+    "function": lambda m, x, mask: m.fn.python_function(split(m, x, mask)[0], function=lambda a: a + 7),
+    "batches": lambda m, x, mask: m.fn.python_function(
+        split(m, x, mask)[1], function=lambda a: [one + len(a) for one in a], batch_processing=True
+    ),
+    "permuted": lambda m, x, mask: m.fn.permute_batch(
+        split(m, x, mask)[0], indices=[1, 0]
+    ),
+    "integers": lambda m, x, mask: split(m, x, m.fn.cast(mask, dtype=m.types.INT32)),
+    "constant_beside": lambda m, x, mask: split(m, x, mask)[0] + m.types.Constant(m.np.int32([1, 2, 3])),
+    "whole_beside": lambda m, x, mask: split(m, x, mask)[0] + x,
+    "draw_beside": lambda m, x, mask: split(m, x, mask)[0] + m.fn.random.uniform(values=[5.0]),
+    "types": lambda m, x, mask: merge(m, *map(typed(m), split(m, x, mask), range(2)), mask),
+    "layouts": lambda m, x, mask: merge(m, *map(laid_out(m), split(m, x, mask), range(2)), mask),
+    "ranks": lambda m, x, mask: merge(m, *map(ranked(m), split(m, x, mask), range(2)), mask),
+    "vectors": lambda m, x, mask: split(m, x, x > 3),
+    "whole_merged": lambda m, x, mask: merge(m, x, x, mask),
+    "no_predicate": lambda m, x, mask: m.fn._conditional.split(x),
+    "constant_predicate": lambda m, x, mask: split(m, x, True),
+}  # fmt: skip
+
+
+def typed(m):
+    return lambda x, side: m.fn.cast(x, dtype=m.types.FLOAT) if side else x
+
+
+def laid_out(m):
+    return lambda x, side: m.fn.reshape(x, layout="X") if side else x
+
+
+def ranked(m):
+    return lambda x, side: m.fn.reshape(x, shape=[1, 3]) if side else x
+
+
+@each(**{f"{name}-{mask}": (name, mask) for name in PARTS for mask in ("mixed", "none", "all")})
+def parts_of_batches(m, what):
+    """What fewer samples of a batch than all of it give, also where no sample is left."""
+    name, mask = what
+    masks = {"mixed": [1, 0, 0, 1], "none": [0] * 4, "all": [1] * 4}
+    data = m.np.arange(12, dtype="int32").reshape(4, 3)
+
+    def body():
+        x = m.feed(data, data + 1, cycle=True)
+        return PARTS[name](m, x, m.feed(m.np.array(masks[mask], "bool"), cycle=True))
+
+    return m.run(body, batches=2, batch_size=4, enable_conditionals=True)
 
 
 @case
