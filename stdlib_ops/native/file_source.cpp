@@ -152,14 +152,7 @@ class FileSource final : public runtime::SampleSource {
     return runtime::claimed_bytes(status.st_size) + runtime::claimed_bytes(sizeof(int32_t));
   }
 
-  /// Opens a file and asks for its pages, while reads have to wait for the disk. What lies in the page cache
-  /// already is left alone: a warm run pays nothing.
-  void will_read(int64_t index) const override {
-    if (is_far(index)) return will_open(files_[static_cast<size_t>(index)].path);
-    if (!watch_.waits()) return;
-    Descriptor file(files_[static_cast<size_t>(index)].path);
-    if (file.get() >= 0) ::posix_fadvise(file.get(), 0, 0, POSIX_FADV_WILLNEED);
-  }
+  void will_read(int64_t index) const override { will_open(files_[static_cast<size_t>(index)].path); }
 
   Status read(int64_t index, const AllocateOutput& allocate) const override {
     const FileEntry& entry = files_[static_cast<size_t>(index)];
@@ -173,7 +166,8 @@ class FileSource final : public runtime::SampleSource {
                       "without it");
     GALATEA_TRY(fits(entry, status.st_size));
     GALATEA_ASSIGN(runtime::Tensor * data, allocate(0, DType::kU8, {static_cast<int64_t>(status.st_size)}));
-    int64_t at = watch_.read_cached(file.get(), 0, {data->data, static_cast<size_t>(status.st_size)});
+    int64_t at =
+        DiskWatch::of_process().read_cached(file.get(), 0, {data->data, static_cast<size_t>(status.st_size)});
     while (at < status.st_size) {
       ssize_t count = ::pread(file.get(), data->data + at, static_cast<size_t>(status.st_size - at), at);
       if (count < 0 && errno == EINTR) continue;
@@ -219,7 +213,6 @@ class FileSource final : public runtime::SampleSource {
   }
   std::vector<FileEntry> files_;
   const int64_t memory_ = memory_of_machine();
-  mutable DiskWatch watch_;
 };
 
 }  // namespace
