@@ -19,6 +19,7 @@
 #include "stdlib_ops/native/bytes.h"
 #include "stdlib_ops/native/far/address.h"
 #include "stdlib_ops/native/folder.h"
+#include "stdlib_ops/native/paths.h"
 
 namespace galatea::native {
 namespace {
@@ -114,9 +115,12 @@ Result<std::vector<FileEntry>> named_files(const Json& config) {
                       "give one label per file");
   }
   std::vector<FileEntry> out;
-  for (size_t i = 0; i < names.size(); ++i)
-    out.push_back({far::join(root, names[i]), far::shown(names[i]),
-                   labels.empty() ? static_cast<int32_t>(i) : labels[i]});
+  for (size_t i = 0; i < names.size(); ++i) {
+    GALATEA_ASSIGN(const std::vector<std::string> files, expand_name(root, names[i]));
+    for (const std::string& file : files)
+      out.push_back({far::join(root, file), far::shown(file),
+                     labels.empty() ? static_cast<int32_t>(out.size()) : labels[i]});
+  }
   return out;
 }
 
@@ -284,7 +288,10 @@ Result<std::vector<std::string>> list_unlabelled_files(const UnlabelledFiles& wa
   std::vector<std::string> out;
   const std::string& root = wanted.root;
   if (!wanted.files.empty()) {
-    for (const std::string& name : wanted.files) out.push_back(far::join(root, name));
+    for (const std::string& name : wanted.files) {
+      GALATEA_ASSIGN(const std::vector<std::string> files, expand_name(root, name));
+      for (const std::string& file : files) out.push_back(far::join(root, file));
+    }
     return out;
   }
   if (!wanted.list.empty()) {
