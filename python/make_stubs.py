@@ -93,8 +93,7 @@ class Native:
 
     def result(self, operator: dict) -> str:
         needs = operator["output_needs"]
-        is_counted = operator["name"] in ("readers.caffe", "readers.caffe2")  # trace/operators.py
-        if "num_outputs" in operator["args"] or operator["outputs_argument"] or any(needs) or is_counted:
+        if "num_outputs" in operator["args"] or operator["outputs_argument"] or any(needs):
             return "Any"  # how many there are depends on arguments
         count = len(needs or operator["output_ports"])
         return "Node" if count < 2 else f"tuple[{', '.join(['Node'] * count)}]"
