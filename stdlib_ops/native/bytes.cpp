@@ -156,7 +156,8 @@ DiskWatch& DiskWatch::of_process() {
 int64_t DiskWatch::read_cached(int file, int64_t offset, std::span<uint8_t> to) {
   iovec part{to.data(), to.size()};
   const ssize_t count = ::preadv2(file, &part, 1, offset, RWF_NOWAIT);
-  if (count < 0 && errno != EAGAIN) return 0;  // not every file system can tell
+  // Not every file system can tell: then reads may have to wait.
+  if (count < 0 && errno != EAGAIN) return 0;
   if (count < static_cast<ssize_t>(to.size())) {
     left_.store(kReadsAfterMiss, std::memory_order_relaxed);
   } else if (waits()) {
