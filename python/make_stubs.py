@@ -59,8 +59,6 @@ TYPES = {
     "dict": ("dict[str, Any]", ""),
     "any": ("Any", ""),
 }
-# As many outputs as their arguments say (trace/operators.py).
-COUNTED = ("readers.caffe", "readers.caffe2", "readers.nemo_asr")
 COMMON_TYPES = {
     "device": 'Literal["cpu", "gpu", "mixed"] | None = None',
     "compat": 'Literal["dali", "pil", "torchvision", "opencv"] | None = None',
@@ -95,8 +93,7 @@ class Native:
 
     def result(self, operator: dict) -> str:
         needs = operator["output_needs"]
-        is_counted = operator["name"] in COUNTED
-        if "num_outputs" in operator["args"] or operator["outputs_argument"] or any(needs) or is_counted:
+        if "num_outputs" in operator["args"] or operator["outputs_argument"] or any(needs):
             return "Any"  # how many there are depends on arguments
         count = len(needs or operator["output_ports"])
         return "Node" if count < 2 else f"tuple[{', '.join(['Node'] * count)}]"

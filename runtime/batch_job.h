@@ -52,6 +52,7 @@ class BatchJob final : public OutputSink {
 
   // Set by the scheduler, under its lock.
   int num_taken = 0;    ///< samples given to threads
+  int num_told = 0;     ///< samples that sources have heard of, of those that no thread had
   int num_pending = 0;  ///< samples neither done nor parked
   bool complete = false;
   bool has_fixed_outputs = false;  ///< where memory is limited: take_fixed_outputs() took them all

@@ -1,4 +1,5 @@
-// Worker threads that take tickets until the session ends.
+// Worker threads that take tickets until the session ends, and one that looks ahead of them where something is
+// read.
 #include <system_error>
 #include <thread>
 
@@ -22,7 +23,9 @@ class CpuExecutor final : public Executor {
 
   Status start(int num_threads) {
     try {
-      for (int i = 0; i < num_threads; ++i) threads_.emplace_back([this] { work(); });
+      for (int i = 0; i < num_threads; ++i)
+        threads_.emplace_back([this] { run(&CpuExecutor::take_tickets); });
+      if (!core_.loaded->sources.empty()) threads_.emplace_back([this] { run(&CpuExecutor::read_ahead); });
     } catch (const std::system_error& error) {
       return make_error(message::kNoThread, error.what());
     }
@@ -35,13 +38,14 @@ class CpuExecutor final : public Executor {
   ExecutorTimes times() const override { return scheduler_.times(); }
 
  private:
-  void work() {
+  void run(void (CpuExecutor::*work)()) {
     try {
-      take_tickets();
+      (this->*work)();
     } catch (...) {
       scheduler_.stop(error_in_flight(kSessionIsOver));
     }
   }
+  void read_ahead() { scheduler_.read_ahead(); }
   void take_tickets() {
     Worker worker = core_.make_worker();
     while (auto ticket = scheduler_.take()) {

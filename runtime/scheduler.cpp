@@ -18,9 +18,6 @@ constexpr std::chrono::milliseconds kPatience{500};
 /// batch 25 us on a virtual machine, and it sleeps for another 40.
 constexpr std::chrono::microseconds kShortWait{500};
 
-/// How many samples a source hears of before they are read.
-constexpr int kReadAhead = 16;
-
 /// Of a thread that looks for something: leaves the core to another for a moment.
 void relax_processor() {
 #if defined(__x86_64__)
@@ -35,6 +32,7 @@ void relax_processor() {
 Scheduler::Scheduler(SessionCore& core, int num_threads)
     : core_(core),
       queue_(core.loaded->program->prefetch_depth, core.loaded->program->batch_size, num_threads),
+      upcoming_(core.loaded->sources.size()),
       waiting_(core.gate.get()),
       has_idle_processor_(std::thread::hardware_concurrency() > static_cast<unsigned>(num_threads)) {
   times_.sites.resize(core.loaded->sites.size());
@@ -43,19 +41,58 @@ Scheduler::Scheduler(SessionCore& core, int num_threads)
 /// Adds what comes next to the queue; false if nothing can be planned now.
 bool Scheduler::plan_one() {
   if (!queue_.has_room(core_.loaded->program->batch_size)) return false;
-  auto plan = core_.planner.plan();
-  starved_input_.clear();
-  if (auto* job = std::get_if<std::shared_ptr<BatchJob>>(&plan)) {
-    queue_.push(std::move(*job));
-    return true;
-  }
-  if (std::holds_alternative<BatchPlanner::EpochEnd>(plan)) {
+  if (!upcoming_.has_planned() && !is_planning_) keep(core_.planner.plan());
+  if (!upcoming_.has_planned()) return false;
+  if (auto job = upcoming_.take_planned()) {
+    queue_.push(std::move(job));
+  } else {
     queue_.push_epoch_end();
     ring();
-    return true;
   }
-  if (auto* starved = std::get_if<BatchPlanner::Starved>(&plan)) starved_input_ = starved->input;
-  return false;
+  ahead_.notify_one();
+  return true;
+}
+
+void Scheduler::keep(BatchPlanner::Plan plan) {
+  starved_input_.clear();
+  if (auto* job = std::get_if<std::shared_ptr<BatchJob>>(&plan)) return upcoming_.add(std::move(*job));
+  if (auto* starved = std::get_if<BatchPlanner::Starved>(&plan)) {
+    starved_input_ = starved->input;
+    return;
+  }
+  is_paused_ = true;
+  if (std::holds_alternative<BatchPlanner::EpochEnd>(plan)) upcoming_.add(nullptr);
+}
+
+/// Finds the batch behind those that are planned, while few samples are; false: there is no need, or what
+/// the host feeds decides. Of a stream this reads containers, so that nobody else waits for it.
+bool Scheduler::plan_ahead(std::unique_lock<std::mutex>& lock) {
+  const Program& program = *core_.loaded->program;
+  if (!program.external_inputs.empty() || is_paused_ || !upcoming_.wants_plan(queue_)) return false;
+  is_planning_ = true;
+  lock.unlock();
+  auto plan = core_.planner.plan();
+  lock.lock();
+  is_planning_ = false;
+  keep(std::move(plan));
+  work_.notify_all();
+  return true;
+}
+
+void Scheduler::read_ahead() {
+  std::unique_lock lock(mutex_);
+  while (!core_.cancelled) {
+    if (plan_ahead(lock)) continue;
+    const std::vector<ReadAhead::Sample> samples = upcoming_.take_untold(queue_);
+    if (samples.empty()) {
+      ahead_.wait(lock);
+      continue;
+    }
+    lock.unlock();
+    for (const auto& [source, index] : samples)
+      if (!core_.cancelled) core_.loaded->sources[source].samples->will_read(index);
+    lock.lock();
+  }
 }
 
 std::unique_ptr<Frame> Scheduler::take_frame() {
@@ -108,24 +145,6 @@ void Scheduler::wait_for_work(std::unique_lock<std::mutex>& lock) {
   work_.wait_for(lock, std::chrono::milliseconds(10));
 }
 
-/// Samples that will be read soon: the order is known, so that a disk can work ahead. A batch announces its
-/// first ones together, then each sample the one that many places behind it.
-Scheduler::Upcoming Scheduler::upcoming_samples(const Ticket& ticket) const {
-  Upcoming upcoming;
-  const BatchJob& job = *ticket.job;
-  const size_t num_sources = core_.loaded->sources.size();
-  const int last = std::min(ticket.slot + kReadAhead, job.num_samples() - 1);
-  // Only of samples that no thread has yet: places change with substitutes.
-  for (int slot = std::max(ticket.slot == 0 ? 1 : last, job.num_taken);
-       num_sources > 0 && slot <= last && (ticket.slot == 0 || last == ticket.slot + kReadAhead); ++slot) {
-    for (size_t source = 0; source < num_sources; ++source) {
-      const ReaderLoop::Place& place = job.places[static_cast<size_t>(slot) * num_sources + source];
-      if (!place.sample) upcoming.emplace_back(source, place.index);
-    }
-  }
-  return upcoming;
-}
-
 std::optional<Ticket> Scheduler::take() {
   std::unique_lock lock(mutex_);
   const auto begin = Clock::now();
@@ -133,7 +152,7 @@ std::optional<Ticket> Scheduler::take() {
     if (core_.cancelled) return std::nullopt;
     if (auto ticket = find_work()) {
       ++num_running_;
-      Upcoming upcoming = ticket->start == Start::kFresh ? upcoming_samples(*ticket) : Upcoming{};
+      if (ticket->start == Start::kFresh && upcoming_.note_taken()) ahead_.notify_one();
       const auto now = Clock::now();
       if (times_.first_read == Clock::time_point{}) {
         times_.first_read = now;
@@ -142,8 +161,6 @@ std::optional<Ticket> Scheduler::take() {
             std::chrono::duration_cast<std::chrono::nanoseconds>(now - std::max(begin, times_.first_read))
                 .count();
       }
-      lock.unlock();
-      for (auto [source, index] : upcoming) core_.loaded->sources[source].samples->will_read(index);
       return ticket;
     }
     if (prepare_outputs(lock) || wait_for_device(lock)) continue;
@@ -325,7 +342,11 @@ bool Scheduler::wait_for_batch(std::unique_lock<std::mutex>& lock, Executor::Dea
 Result<std::shared_ptr<BatchJob>> Scheduler::next(Executor::Deadline deadline) {
   std::unique_lock lock(mutex_);
   // Only who has seen the end of an epoch asks for the next one.
-  if (epoch_ended_) core_.planner.start_epoch();
+  if (epoch_ended_) {
+    core_.planner.start_epoch();
+    is_paused_ = false;
+    ahead_.notify_one();
+  }
   epoch_ended_ = false;
   work_.notify_all();
   const auto begin = Clock::now();
@@ -349,7 +370,8 @@ Result<std::shared_ptr<BatchJob>> Scheduler::next(Executor::Deadline deadline) {
       return make_error(message::kHeldMemory, core_.num_held->load(), core_.gate->limit());
     }
     // With nothing in flight nobody else will notice that the host has to feed first.
-    if (queue_.empty() && !plan_one()) return make_error(message::kNothingFed, starved_input_);
+    if (queue_.empty() && !plan_one() && !is_planning_)
+      return make_error(message::kNothingFed, starved_input_);
     if (queue_.front_ready()) continue;
     work_.notify_all();
     if (!wait_for_batch(lock, deadline) && !queue_.front_ready()) return make_error(message::kTimeout, 0);
@@ -361,6 +383,7 @@ void Scheduler::stop(Error error) {
   if (!fatal_) fatal_ = std::move(error);
   core_.cancelled = true;
   work_.notify_all();
+  ahead_.notify_all();
   ring();
 }
 
@@ -374,6 +397,7 @@ void Scheduler::shrink() {
 void Scheduler::wake() {
   std::lock_guard lock(mutex_);
   work_.notify_all();
+  ahead_.notify_all();
   ring();
 }
 

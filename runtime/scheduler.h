@@ -7,6 +7,8 @@
 //                    that is │                    │            requeued once it is done │ └─waits────▶ goes
 //                    on when it has the memory that it wants └────────────────────────────────┘
 //
+// Beside them read_ahead() finds out which batches come next, and tells sources of their samples.
+//
 // Threads wait while the window is full, memory is short, or nothing was fed; the consumer waits for the
 // oldest job, at first with its eyes open. One mutex guards all: a sample takes it twice, and costs about a
 // millisecond.
@@ -19,6 +21,7 @@
 
 #include "runtime/executor.h"
 #include "runtime/prefetch_queue.h"
+#include "runtime/read_ahead.h"
 #include "runtime/waiting_samples.h"
 
 namespace galatea::runtime {
@@ -34,6 +37,9 @@ class Scheduler {
   /// Takes a ticket back; the worker's times go to the totals.
   void give_back(Ticket ticket, Progress progress, Worker& worker);
   Result<std::shared_ptr<BatchJob>> next(Executor::Deadline deadline);
+  /// Plans what comes next and tells sources of it, until the session is cancelled: for a thread of its own,
+  /// which may wait for a disk or a server where workers must not.
+  void read_ahead();
   void wake();
   void shrink();
   /// Ends the session: a thread cannot go on.
@@ -44,13 +50,13 @@ class Scheduler {
   std::optional<Ticket> find_work();
   std::optional<Ticket> find_waiting();
   void wait_for_work(std::unique_lock<std::mutex>& lock);
-  using Upcoming = std::vector<std::pair<size_t, int64_t>>;  ///< (source, index)
-  Upcoming upcoming_samples(const Ticket& ticket) const;
   bool prepare_outputs(std::unique_lock<std::mutex>& lock);
   void ring();
   bool look_for_batch(std::unique_lock<std::mutex>& lock, Executor::Deadline deadline);
   bool wait_for_batch(std::unique_lock<std::mutex>& lock, Executor::Deadline deadline);
   bool plan_one();
+  bool plan_ahead(std::unique_lock<std::mutex>& lock);
+  void keep(BatchPlanner::Plan plan);
   void complete(std::unique_lock<std::mutex>& lock, BatchJob& job);
   void run_step(std::unique_lock<std::mutex>& lock, const std::shared_ptr<BatchJob>& job);
   void enqueue_step(std::unique_lock<std::mutex>& lock, const std::shared_ptr<BatchJob>& job);
@@ -65,8 +71,11 @@ class Scheduler {
 
   SessionCore& core_;
   mutable std::mutex mutex_;
-  std::condition_variable work_, ready_;
+  std::condition_variable work_, ready_, ahead_;
   PrefetchQueue queue_;
+  ReadAhead upcoming_;        ///< planned, but not in the queue
+  bool is_planning_ = false;  ///< read_ahead() does, and nobody else
+  bool is_paused_ = false;    ///< the planner, until the consumer asks for the next epoch
   std::deque<Ticket> resumed_;
   std::deque<std::shared_ptr<BatchJob>> on_device_;  ///< whose samples wait for what was enqueued
   WaitingSamples waiting_;

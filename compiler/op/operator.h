@@ -158,8 +158,9 @@ struct Operator {
   std::function<Result<std::vector<Port>>(const TypeContext&)> outputs_of;
   bool gives_dictionary = false;  ///< a call gives a dictionary of its outputs, by the names of the ports
   /// Per output what a call must have for it to be there: the name of an input or of a flag ("a|b": one of
-  /// them), or "a!=text", an argument that is not this text; "": it always is. Empty: as `outputs` and
-  /// outputs_argument say.
+  /// them), or "a!=value", an argument that is not given as this text, number or flag ("a!=false": a flag that is
+  /// on unless it is turned off); "": it always is. "*a": as many outputs as this argument says. Empty: as
+  /// `outputs` and outputs_argument say.
   std::vector<std::string> output_needs;
   /// The argument with an entry for each output, where arguments decide how many there are; of a dictionary its
   /// names, in the order of their bytes, are those of the outputs.

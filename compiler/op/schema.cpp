@@ -273,15 +273,28 @@ Status check_input(const ir::Graph& graph, const NodeSpec& spec, size_t k, const
                     given, help);
 }
 
-/// Whether a call has the output that needs this (Operator::output_needs).
-bool has_output(std::string_view need, const NodeSpec& spec) {
+/// A value as a need writes it: "4", "false", "box"; empty: of another kind.
+std::string plain_text(const Attr& value) {
+  if (const auto* text = std::get_if<std::string>(&value)) return *text;
+  if (const auto* flag = std::get_if<bool>(&value)) return *flag ? "true" : "false";
+  if (const auto* number = std::get_if<int64_t>(&value)) return std::to_string(*number);
+  return {};
+}
+
+/// How many outputs of a call this need stands for (Operator::output_needs).
+int64_t outputs_of_need(std::string_view need, const NodeSpec& spec) {
   const auto static_value = [&](std::string_view name) -> const Attr* {
     const auto arg = std::ranges::find(spec.args, name, &ir::Arg::name);
     return arg == spec.args.end() || arg->is_value() ? nullptr : &arg->as_attr();
   };
+  if (need.starts_with('*')) {
+    const Attr* value = static_value(need.substr(1));
+    const auto* number = value == nullptr ? nullptr : std::get_if<int64_t>(value);
+    return number == nullptr ? 0 : *number;
+  }
   if (const size_t unlike = need.find("!="); unlike != std::string_view::npos) {
     const Attr* value = static_value(need.substr(0, unlike));
-    return value == nullptr || *value != Attr(std::string(need.substr(unlike + 2)));
+    return value == nullptr || plain_text(*value) != need.substr(unlike + 2) ? 1 : 0;
   }
   const auto is_given = [&](std::string_view name) {
     const Attr* value = static_value(name);
@@ -292,10 +305,10 @@ bool has_output(std::string_view need, const NodeSpec& spec) {
   };
   for (std::string_view names = need; !names.empty();) {
     const size_t bar = names.find('|');
-    if (is_given(names.substr(0, bar))) return true;
+    if (is_given(names.substr(0, bar))) return 1;
     names.remove_prefix(bar == std::string_view::npos ? names.size() : bar + 1);
   }
-  return need.empty();
+  return need.empty() ? 1 : 0;
 }
 
 /// A value is taken as it is or frame by frame, not both: what a definition says of it has one meaning.
@@ -514,9 +527,9 @@ Result<std::vector<ir::Type>> check_call(const ir::Graph& graph, NodeSpec& spec,
   }
   const std::vector<Port>& ports = spec.op->outputs;
   GALATEA_CHECK(ports.empty() || ports.size() == types->size(), spec.op->name + ": outputs differ in number");
-  const auto there = [&](const std::string& need) { return has_output(need, spec); };
-  GALATEA_CHECK(spec.op->output_needs.empty() ||
-                    std::ranges::count_if(spec.op->output_needs, there) == std::ssize(*types),
+  int64_t needed = 0;
+  for (const std::string& need : spec.op->output_needs) needed += outputs_of_need(need, spec);
+  GALATEA_CHECK(spec.op->output_needs.empty() || needed == std::ssize(*types),
                 spec.op->name + ": outputs are not those that output_needs says");
   for (size_t k = 0; k < ports.size(); ++k)
     GALATEA_CHECK(accepts(ports[k], (*types)[k].dtype, (*types)[k].extents),

@@ -194,6 +194,7 @@ Operator reader_operator(const SourceDeclaration& declaration) {
     op.outputs_of = [shared](const TypeContext& ctx) { return ports_of(*shared, ctx); };
   op.gives_dictionary = declaration.gives_dictionary;
   op.outputs_argument = declaration.outputs_argument;
+  op.output_needs = declaration.output_needs;
   op.types_declared_by = declaration.types_declared_by;
   op.aliases = declaration.aliases;
   op.example = declaration.example;

@@ -27,6 +27,7 @@ struct SourceDeclaration {
   std::function<Result<std::vector<Port>>(const TypeContext&)> outputs_of = {};
   bool gives_dictionary = false;                    ///< a call gives its outputs by name
   std::string outputs_argument = {};                ///< as Operator::outputs_argument
+  std::vector<std::string> output_needs = {};       ///< as Operator::output_needs
   std::vector<std::string> types_declared_by = {};  ///< as Operator::types_declared_by
   /// Of its own arguments, what their kinds do not say; may be empty.
   std::function<Status(const TypeContext&)> check = {};

@@ -219,15 +219,34 @@ def account(moto, monkeypatch, tmp_path):
     monkeypatch.delenv("AWS_ACCESS_KEY_ID", raising=False)
     monkeypatch.delenv("AWS_SECRET_ACCESS_KEY", raising=False)
     monkeypatch.setenv("AWS_PROFILE", "reader")
-    return address, secret
+    return address, access, secret
+
+
+def ask_by_boto3(account, call):
+    """SKIPPED where this moto refuses even what boto3 signs: some of its versions mistake what is
+    escaped in addresses."""
+    import boto3
+    from botocore.exceptions import ClientError
+
+    address, access, secret = account
+    # The default session is of another test's home.
+    session = boto3.Session(access, secret, region_name="us-east-1")
+    try:
+        call(session.client("s3", endpoint_url=address))
+    except ClientError as error:
+        pytest.skip(f"this version of moto refuses what boto3 asks: {error}")
 
 
 @pytest.mark.parametrize("name", KEYS_WITH_SIGNS)
 def test_objects_are_asked_for_by_signatures_that_hold(account, name):
+    ask_by_boto3(account, lambda s3: s3.get_object(Bucket="data", Key=name))
     np.testing.assert_array_equal(array_at(f"s3://data/{name}"), np.load(FOLDER / "c_f32.npy"))
 
 
 def test_a_folder_of_a_bucket_is_listed(account):
+    folder = {"Bucket": "data", "Prefix": "train/", "Delimiter": "/"}
+    ask_by_boto3(account, lambda s3: s3.list_objects_v2(**folder))
+
     @galatea.pipeline_def(batch_size=3)
     def arrays():
         return galatea.fn.readers.numpy(file_root="s3://data/train")
@@ -238,7 +257,7 @@ def test_a_folder_of_a_bucket_is_listed(account):
 
 
 def test_wrong_keys_are_told_and_not_shown(account, monkeypatch):
-    address, secret = account
+    address, _, secret = account
     monkeypatch.setenv("AWS_PROFILE", "stranger")
     monkeypatch.setenv("AWS_ENDPOINT_URL_S3", address)
 

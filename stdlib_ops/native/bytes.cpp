@@ -98,7 +98,7 @@ class LocalFile final : public ByteSource {
   Status read(int64_t offset, std::span<uint8_t> to) const override {
     const std::shared_ptr<OpenFile> file = open_files().take(this, name());
     if (!file) return refused_file(name(), errno);
-    int64_t at = watch_.read_cached(file->get(), offset, to);
+    int64_t at = DiskWatch::of_process().read_cached(file->get(), offset, to);
     const auto size = static_cast<int64_t>(to.size());
     while (at < size) {
       const ssize_t count = ::pread(file->get(), to.data() + at, static_cast<size_t>(size - at), offset + at);
@@ -111,13 +111,10 @@ class LocalFile final : public ByteSource {
   }
 
   void will_read(int64_t offset, int64_t bytes) const override {
-    if (!watch_.waits()) return;
+    if (!DiskWatch::of_process().waits()) return;
     if (const std::shared_ptr<OpenFile> file = open_files().take(this, name()))
-      ::posix_fadvise(file->get(), offset, bytes, POSIX_FADV_WILLNEED);
+      ask_ahead(file->get(), offset, bytes);
   }
-
- private:
-  mutable DiskWatch watch_;
 };
 
 class Memory : public ByteSource {
@@ -151,16 +148,29 @@ class OwnMemory final : private OwnBytes, public Memory {
 
 }  // namespace
 
+DiskWatch& DiskWatch::of_process() {
+  static DiskWatch watch;
+  return watch;
+}
+
 int64_t DiskWatch::read_cached(int file, int64_t offset, std::span<uint8_t> to) {
   iovec part{to.data(), to.size()};
   const ssize_t count = ::preadv2(file, &part, 1, offset, RWF_NOWAIT);
-  if (count < 0 && errno != EAGAIN) return 0;  // not every file system can tell
+  // Not every file system can tell: then reads may have to wait.
+  if (count < 0 && errno != EAGAIN) return 0;
   if (count < static_cast<ssize_t>(to.size())) {
     left_.store(kReadsAfterMiss, std::memory_order_relaxed);
   } else if (waits()) {
     left_.fetch_sub(1, std::memory_order_relaxed);
   }
   return std::max<int64_t>(0, count);
+}
+
+void ask_ahead(int file, int64_t offset, int64_t bytes) {
+  // Of a longer part the system takes the beginning alone: no more than the device takes at once.
+  constexpr int64_t kAtOnce = int64_t{512} << 10;
+  for (const int64_t end = offset + std::min(bytes, kMostAsked); offset < end; offset += kAtOnce)
+    ::posix_fadvise(file, offset, std::min(kAtOnce, end - offset), POSIX_FADV_WILLNEED);
 }
 
 Result<std::shared_ptr<const ByteSource>> open_file(const std::string& path) {
@@ -171,7 +181,12 @@ Result<std::shared_ptr<const ByteSource>> open_file(const std::string& path) {
 }
 
 void will_open(const std::string& path) {
-  if (far::is_far(path)) far::FarStore::of_process().will_open(path);
+  if (far::is_far(path)) return far::FarStore::of_process().will_open(path);
+  if (!DiskWatch::of_process().waits()) return;
+  const OpenFile file(path);
+  struct stat status = {};
+  if (file.get() >= 0 && ::fstat(file.get(), &status) == 0 && S_ISREG(status.st_mode))
+    ask_ahead(file.get(), 0, status.st_size);
 }
 
 std::shared_ptr<const ByteSource> bytes_in_memory(std::string name, std::string bytes) {

@@ -21,8 +21,8 @@ namespace galatea::native {
 /// A file, of this machine or far away (far/far_store.h). One of this machine is closed between reads where very
 /// many are in use: a process keeps at most kMaxOpenFiles of them open.
 Result<std::shared_ptr<const ByteSource>> open_file(const std::string& path);
-/// It will be opened, and read from its start, soon: one that is far away begins to come. Does not wait, never
-/// fails.
+/// It will be opened, and read from its start, soon: it begins to come, from far away or from a disk. Never
+/// blocks for long, never fails.
 void will_open(const std::string& path);
 inline constexpr size_t kMaxOpenFiles = 64;
 
@@ -34,17 +34,21 @@ std::shared_ptr<const ByteSource> bytes_elsewhere(std::string name, std::span<co
 /// A small file's whole text, such as an index: at most `most` bytes.
 Result<std::string> text_of(const std::string& path, const char* what, size_t most = size_t{1} << 30);
 
-/// Whether reads have to wait for a disk, from what the last ones met: a run over files that the page cache
-/// holds asks for nothing ahead.
+/// Whether reads of this process have to wait for a disk, from what the last ones met: a run over files that the
+/// page cache holds asks for nothing ahead, but at its start.
 class DiskWatch {
  public:
+  static DiskWatch& of_process();
   bool waits() const { return left_.load(std::memory_order_relaxed) > 0; }
   /// Reads what the page cache has of a part of a file, from its start; returns how many bytes.
   int64_t read_cached(int file, int64_t offset, std::span<uint8_t> to);
 
  private:
   static constexpr int kReadsAfterMiss = 64;
-  std::atomic<int> left_{0};
+  std::atomic<int> left_{kReadsAfterMiss};
 };
+/// Asks for the pages of a part of an open file, at most kMostAsked bytes of it.
+void ask_ahead(int file, int64_t offset, int64_t bytes);
+inline constexpr int64_t kMostAsked = int64_t{16} << 20;
 
 }  // namespace galatea::native

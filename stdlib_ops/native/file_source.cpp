@@ -19,6 +19,7 @@
 #include "stdlib_ops/native/bytes.h"
 #include "stdlib_ops/native/far/address.h"
 #include "stdlib_ops/native/folder.h"
+#include "stdlib_ops/native/paths.h"
 
 namespace galatea::native {
 namespace {
@@ -114,9 +115,12 @@ Result<std::vector<FileEntry>> named_files(const Json& config) {
                       "give one label per file");
   }
   std::vector<FileEntry> out;
-  for (size_t i = 0; i < names.size(); ++i)
-    out.push_back({far::join(root, names[i]), far::shown(names[i]),
-                   labels.empty() ? static_cast<int32_t>(i) : labels[i]});
+  for (size_t i = 0; i < names.size(); ++i) {
+    GALATEA_ASSIGN(const std::vector<std::string> files, expand_name(root, names[i]));
+    for (const std::string& file : files)
+      out.push_back({far::join(root, file), far::shown(file),
+                     labels.empty() ? static_cast<int32_t>(out.size()) : labels[i]});
+  }
   return out;
 }
 
@@ -152,14 +156,7 @@ class FileSource final : public runtime::SampleSource {
     return runtime::claimed_bytes(status.st_size) + runtime::claimed_bytes(sizeof(int32_t));
   }
 
-  /// Opens a file and asks for its pages, while reads have to wait for the disk. What lies in the page cache
-  /// already is left alone: a warm run pays nothing.
-  void will_read(int64_t index) const override {
-    if (is_far(index)) return will_open(files_[static_cast<size_t>(index)].path);
-    if (!watch_.waits()) return;
-    Descriptor file(files_[static_cast<size_t>(index)].path);
-    if (file.get() >= 0) ::posix_fadvise(file.get(), 0, 0, POSIX_FADV_WILLNEED);
-  }
+  void will_read(int64_t index) const override { will_open(files_[static_cast<size_t>(index)].path); }
 
   Status read(int64_t index, const AllocateOutput& allocate) const override {
     const FileEntry& entry = files_[static_cast<size_t>(index)];
@@ -173,7 +170,8 @@ class FileSource final : public runtime::SampleSource {
                       "without it");
     GALATEA_TRY(fits(entry, status.st_size));
     GALATEA_ASSIGN(runtime::Tensor * data, allocate(0, DType::kU8, {static_cast<int64_t>(status.st_size)}));
-    int64_t at = watch_.read_cached(file.get(), 0, {data->data, static_cast<size_t>(status.st_size)});
+    int64_t at =
+        DiskWatch::of_process().read_cached(file.get(), 0, {data->data, static_cast<size_t>(status.st_size)});
     while (at < status.st_size) {
       ssize_t count = ::pread(file.get(), data->data + at, static_cast<size_t>(status.st_size - at), at);
       if (count < 0 && errno == EINTR) continue;
@@ -219,7 +217,6 @@ class FileSource final : public runtime::SampleSource {
   }
   std::vector<FileEntry> files_;
   const int64_t memory_ = memory_of_machine();
-  mutable DiskWatch watch_;
 };
 
 }  // namespace
@@ -291,7 +288,10 @@ Result<std::vector<std::string>> list_unlabelled_files(const UnlabelledFiles& wa
   std::vector<std::string> out;
   const std::string& root = wanted.root;
   if (!wanted.files.empty()) {
-    for (const std::string& name : wanted.files) out.push_back(far::join(root, name));
+    for (const std::string& name : wanted.files) {
+      GALATEA_ASSIGN(const std::vector<std::string> files, expand_name(root, name));
+      for (const std::string& file : files) out.push_back(far::join(root, file));
+    }
     return out;
   }
   if (!wanted.list.empty()) {

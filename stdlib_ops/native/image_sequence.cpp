@@ -65,8 +65,7 @@ class ImageSequences final : public runtime::SampleSource {
   }
 
   void will_read(int64_t index) const override {
-    for (int64_t k = 0; k < length_; ++k)
-      if (const auto file = open_file(frame(index, k))) (*file)->will_read(0, (*file)->size());
+    for (int64_t k = 0; k < length_; ++k) will_open(frame(index, k));
   }
 
   Status read(int64_t index, const AllocateOutput& allocate) const override {

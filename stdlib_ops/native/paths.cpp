@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "stdlib_ops/native/bytes.h"
+#include "stdlib_ops/native/far/address.h"
 #include "stdlib_ops/native/record_source.h"
 
 namespace galatea::native {
@@ -127,6 +128,15 @@ Status match_into(const std::string& pattern, std::vector<std::string>& out) {
   return {};
 }
 
+bool has_wildcards(std::string_view name) { return name.find_first_of("*?[") != std::string_view::npos; }
+
+/// A pattern that matches this text alone.
+std::string as_pattern(std::string_view text) {
+  std::string pattern;
+  for (const char c : text) pattern += has_wildcards({&c, 1}) ? fmt::format("[{}]", c) : std::string(1, c);
+  return pattern;
+}
+
 }  // namespace
 
 Result<std::vector<std::string>> expand_braces(const std::string& text) {
@@ -145,8 +155,7 @@ Result<std::vector<std::string>> expand_paths(const std::vector<std::string>& pa
     }
     GALATEA_ASSIGN(const std::vector<std::string> names, expand_braces(path));
     for (const std::string& name : names) {
-      const bool is_far = name.find("://") != std::string::npos;
-      if (is_far || name.find_first_of("*?[") == std::string::npos || exists(name)) {
+      if (far::is_far(name) || !has_wildcards(name) || exists(name)) {
         out.push_back(name);
       } else {
         GALATEA_TRY(match_into(name, out));
@@ -158,6 +167,23 @@ Result<std::vector<std::string>> expand_paths(const std::vector<std::string>& pa
 
 Result<std::vector<std::string>> paths_of(const nlohmann::json& config, const char* key) {
   return expand_paths(texts_of(config, key));
+}
+
+Result<std::vector<std::string>> expand_name(const std::string& folder, const std::string& name) {
+  if (!has_patterns({name}) || exists(far::join(folder, name))) return std::vector{name};
+  std::vector<std::string> out;
+  GALATEA_ASSIGN(const std::vector<std::string> names, expand_braces(name));
+  for (const std::string& one : names) {
+    const std::string path = far::join(folder, one);
+    if (far::is_far(path) || !has_wildcards(one) || exists(path)) {
+      out.push_back(one);
+      continue;
+    }
+    const size_t before = path.size() - one.size(), first = out.size();
+    GALATEA_TRY(match_into(as_pattern(path.substr(0, before)) + one, out));
+    for (size_t k = first; k < out.size(); ++k) out[k].erase(0, before);
+  }
+  return out;
 }
 
 bool has_patterns(const std::vector<std::string>& paths) {

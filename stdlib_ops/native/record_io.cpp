@@ -8,6 +8,7 @@
 #include "runtime/memory_gate.h"
 #include "stdlib_ops/native/far/address.h"
 #include "stdlib_ops/native/paths.h"
+#include "stdlib_ops/native/record_stream.h"
 
 namespace galatea::native {
 namespace {
@@ -76,23 +77,20 @@ class FilesInARow final : public ByteSource {
   std::vector<std::shared_ptr<const ByteSource>> files_;
 };
 
-class MxnetSource final : public RecordSource {
+class RecordIoImages final : public RecordFormat {
  public:
-  using RecordSource::add;
-
-  int64_t bytes(int64_t index) const override {
-    return runtime::claimed_bytes(record(index).place.size) + runtime::claimed_bytes(sizeof(float));
+  int64_t bytes(const RecordPlace& place) const override {
+    return runtime::claimed_bytes(place.size) + runtime::claimed_bytes(sizeof(float));
   }
 
-  Status read(int64_t index, const AllocateOutput& allocate) const override {
-    const Record& there = record(index);
-    GALATEA_ASSIGN(const std::span<const uint8_t> bytes, bytes_of(there));
-    const std::string& name = file_of(there).name();
-    const int64_t offset = there.place.offset;
+  Status read(const ByteSource& file, const RecordPlace& place,
+              const runtime::AllocateOutput& allocate) const override {
+    GALATEA_ASSIGN(const std::span<const uint8_t> bytes, read_record(file, place));
     // The thread's own memory, which nobody else reads: parts are joined where they lie.
-    GALATEA_ASSIGN(const std::span<const uint8_t> joined,
-                   join_record_io({const_cast<uint8_t*>(bytes.data()), bytes.size()}, name, offset));
-    GALATEA_ASSIGN(const RecordIoImage found, record_io_image(joined, name, offset));
+    GALATEA_ASSIGN(
+        const std::span<const uint8_t> joined,
+        join_record_io({const_cast<uint8_t*>(bytes.data()), bytes.size()}, file.name(), place.offset));
+    GALATEA_ASSIGN(const RecordIoImage found, record_io_image(joined, file.name(), place.offset));
     GALATEA_ASSIGN(runtime::Tensor * data,
                    allocate(0, DType::kU8, {static_cast<int64_t>(found.image.size())}));
     if (!found.image.empty()) std::memcpy(data->data, found.image.data(), found.image.size());
@@ -194,12 +192,16 @@ Result<RecordIoImage> record_io_image(std::span<const uint8_t> joined, const std
 
 Result<std::unique_ptr<runtime::SampleSource>> open_mxnet(const std::string& config) {
   const nlohmann::json json = parse_json(config);
-  GALATEA_ASSIGN(const std::vector<std::string> paths, paths_of(json, "path"));
+  GALATEA_ASSIGN(std::vector<std::string> paths, paths_of(json, "path"));
+  auto format = std::make_shared<const RecordIoImages>();
+  if (json.value("stream", false))
+    return stream_of_containers(std::move(paths), container_stream_options(json),
+                                passes_over_records<RecordIoScanner>(std::move(format)));
   GALATEA_ASSIGN(const std::vector<std::string> indices, paths_of(json, "index_path"));
   if (indices.size() > 1)
     return unusable(fmt::format("readers.mxnet has {} indices", indices.size()),
                     "one index counts the bytes of all files");
-  for (const auto* const all : {&paths, &indices})
+  for (const auto* const all : std::initializer_list<const std::vector<std::string>*>{&paths, &indices})
     for (const std::string& path : *all) will_open(path);
   std::vector<std::shared_ptr<const ByteSource>> files;
   for (const std::string& path : paths) {
@@ -210,7 +212,7 @@ Result<std::unique_ptr<runtime::SampleSource>> open_mxnet(const std::string& con
   Result<std::vector<RecordPlace>> places =
       indices.empty() ? scan_record_io(*all) : places_of(indices.front(), all->size());
   if (!places) return std::unexpected(std::move(places.error()));
-  auto source = std::make_unique<MxnetSource>();
+  auto source = std::make_unique<RecordsOfFormat>(std::move(format));
   source->add(all, *places);
   if (source->size() == 0)
     return unusable(fmt::format("no records in {}", shown_paths(paths)), "name files that hold records");

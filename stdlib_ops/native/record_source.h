@@ -64,6 +64,31 @@ class RecordSource : public runtime::SampleSource {
   std::vector<Record> records_;
 };
 
+/// What a format knows of its records, beside where they are.
+class RecordFormat {
+ public:
+  virtual ~RecordFormat() = default;
+  /// As SampleSource::bytes.
+  virtual int64_t bytes(const RecordPlace& place) const = 0;
+  /// Reads the record into the outputs; on any thread.
+  virtual Status read(const ByteSource& file, const RecordPlace& place,
+                      const runtime::AllocateOutput& allocate) const = 0;
+};
+
+/// Records of one format.
+class RecordsOfFormat final : public RecordSource {
+ public:
+  using RecordSource::add;
+  explicit RecordsOfFormat(std::shared_ptr<const RecordFormat> format) : format_(std::move(format)) {}
+  int64_t bytes(int64_t index) const override { return format_->bytes(record(index).place); }
+  Status read(int64_t index, const AllocateOutput& allocate) const override {
+    return format_->read(file_of(record(index)), record(index).place, allocate);
+  }
+
+ private:
+  std::shared_ptr<const RecordFormat> format_;
+};
+
 /// Paths for a message, with commas between.
 std::string shown_paths(const std::vector<std::string>& paths);
 /// An argument that is one text or a list of them; empty where it was not given.

@@ -7,9 +7,9 @@
 #include <fmt/format.h>
 
 #include "runtime/memory_gate.h"
-#include "stdlib_ops/native/container_stream.h"
 #include "stdlib_ops/native/far/address.h"
 #include "stdlib_ops/native/paths.h"
+#include "stdlib_ops/native/record_stream.h"
 #include "stdlib_ops/native/tf_example.h"
 
 namespace galatea::native {
@@ -109,93 +109,45 @@ class Delivery {
 
 using Features = std::map<std::string, TfFeature>;
 
-int64_t claimed_by(const RecordPlace& place, const Features& features) {
-  // What a record's parts become is known when it was read: not more than it has bytes, eight of each.
-  return runtime::claimed_bytes(place.size) +
-         static_cast<int64_t>(features.size()) * runtime::claimed_bytes(1);
-}
-
-Status read_example(const ByteSource& file, const RecordPlace& place, const Features& features,
-                    const runtime::AllocateOutput& allocate) {
-  GALATEA_ASSIGN(const std::span<const uint8_t> bytes, read_record(file, place));
-  uint64_t length = 0;
-  std::memcpy(&length, bytes.data(), sizeof length);
-  if (length != bytes.size() - kHead - kTail)
-    return damaged(file.name(), place.offset,
-                   fmt::format("the record says that it has {} bytes, the index {}", length,
-                               bytes.size() - kHead - kTail));
-  return deliver_example(bytes.subspan(kHead, length), name_of_record(file, place), features, allocate);
-}
-
-/// A record of a stream: nothing but its place.
-class StreamedExample final : public IndexedSample {
+class TfExamples final : public RecordFormat {
  public:
-  StreamedExample(int64_t index, std::shared_ptr<const ByteSource> file, const RecordPlace& place,
-                  std::shared_ptr<const Features> features)
-      : IndexedSample(index), file_(std::move(file)), place_(place), features_(std::move(features)) {}
-  std::string describe() const override { return name_of_record(*file_, place_); }
-  int64_t bytes() const override { return claimed_by(place_, *features_); }
-  Status read(const runtime::AllocateOutput& allocate) const override {
-    return read_example(*file_, place_, *features_, allocate);
+  explicit TfExamples(Features features) : features_(std::move(features)) {}
+
+  int64_t bytes(const RecordPlace& place) const override {
+    // What a record's parts become is known when it was read: not more than it has bytes, eight of each.
+    return runtime::claimed_bytes(place.size) +
+           static_cast<int64_t>(features_.size()) * runtime::claimed_bytes(1);
   }
 
- private:
-  std::shared_ptr<const ByteSource> file_;
-  RecordPlace place_;
-  std::shared_ptr<const Features> features_;
-};
-
-class TfRecordPass final : public ContainerPass {
- public:
-  TfRecordPass(std::shared_ptr<const ByteSource> file, std::shared_ptr<const Features> features)
-      : file_(std::move(file)), features_(std::move(features)), scanner_(*file_) {}
-  Result<std::shared_ptr<const runtime::StreamSample>> next(int64_t index) override {
-    GALATEA_ASSIGN(const std::optional<RecordPlace> place, scanner_.next());
-    if (!place) return nullptr;
-    file_->will_read(place->offset, place->size);
-    return std::make_shared<StreamedExample>(index, file_, *place, features_);
-  }
-
- private:
-  std::shared_ptr<const ByteSource> file_;
-  std::shared_ptr<const Features> features_;
-  TfRecordScanner scanner_;
-};
-
-class TfRecordSource final : public RecordSource {
- public:
-  explicit TfRecordSource(Features features) : features_(std::move(features)) {}
-
-  /// Takes the places of its records from an index, or by looking.
-  Status add_file(const std::string& path, const std::string* index) {
-    GALATEA_ASSIGN(const std::shared_ptr<const ByteSource> file, open_file(path));
-    std::vector<RecordPlace> places;
-    if (index) {
-      GALATEA_ASSIGN(const std::string text, text_of(*index, "index"));
-      const std::string index_name = far::shown(*index);
-      GALATEA_ASSIGN(places, parse_number_pairs(text, index_name));
-      for (const RecordPlace& place : places)
-        if (place.size < kHead + kTail || place.size > file->size() ||
-            place.offset > file->size() - place.size)
-          return unusable(fmt::format("the index {} has a record of {} bytes at {}, but {} has {} bytes",
-                                      index_name, place.size, place.offset, file->name(), file->size()),
-                          "make the index again from this file, or leave index_path out");
-    } else {
-      GALATEA_ASSIGN(places, scan_tfrecord(*file));
-    }
-    add(file, places);
-    return {};
-  }
-
-  int64_t bytes(int64_t index) const override { return claimed_by(record(index).place, features_); }
-
-  Status read(int64_t index, const AllocateOutput& allocate) const override {
-    return read_example(file_of(record(index)), record(index).place, features_, allocate);
+  Status read(const ByteSource& file, const RecordPlace& place,
+              const runtime::AllocateOutput& allocate) const override {
+    GALATEA_ASSIGN(const std::span<const uint8_t> bytes, read_record(file, place));
+    uint64_t length = 0;
+    std::memcpy(&length, bytes.data(), sizeof length);
+    if (length != bytes.size() - kHead - kTail)
+      return damaged(file.name(), place.offset,
+                     fmt::format("the record says that it has {} bytes, the index {}", length,
+                                 bytes.size() - kHead - kTail));
+    return deliver_example(bytes.subspan(kHead, length), name_of_record(file, place), features_, allocate);
   }
 
  private:
   Features features_;
 };
+
+/// The places of a file's records, from its index or by looking.
+Result<std::vector<RecordPlace>> places_in(const ByteSource& file, const std::string* index) {
+  if (!index) return scan_tfrecord(file);
+  GALATEA_ASSIGN(const std::string text, text_of(*index, "index"));
+  const std::string index_name = far::shown(*index);
+  GALATEA_ASSIGN(std::vector<RecordPlace> places, parse_number_pairs(text, index_name));
+  for (const RecordPlace& place : places)
+    if (place.size < kHead + kTail || place.size > file.size() || place.offset > file.size() - place.size)
+      return unusable(fmt::format("the index {} has a record of {} bytes at {}, but {} has {} bytes",
+                                  index_name, place.size, place.offset, file.name(), file.size()),
+                      "make the index again from this file, or leave index_path out");
+  return places;
+}
 
 }  // namespace
 
@@ -277,22 +229,23 @@ Status deliver_example(std::span<const uint8_t> example, const std::string& reco
 Result<std::unique_ptr<runtime::SampleSource>> open_tfrecord(const std::string& config) {
   const nlohmann::json json = parse_json(config);
   GALATEA_ASSIGN(std::vector<std::string> paths, paths_of(json, "path"));
-  if (json.value("stream", false)) {
-    auto features = std::make_shared<const Features>(features_of(json["features"]));
+  auto format = std::make_shared<const TfExamples>(features_of(json["features"]));
+  if (json.value("stream", false))
     return stream_of_containers(std::move(paths), container_stream_options(json),
-                                [features](std::shared_ptr<const ByteSource> file) {
-                                  return std::make_unique<TfRecordPass>(std::move(file), features);
-                                });
-  }
+                                passes_over_records<TfRecordScanner>(std::move(format)));
   GALATEA_ASSIGN(const std::vector<std::string> indices, paths_of(json, "index_path"));
   if (!indices.empty() && indices.size() != paths.size())
     return unusable(fmt::format("readers.tfrecord has {} files and {} indices", paths.size(), indices.size()),
                     "give one index for each file, in the same order, or none");
   for (const auto* const all : std::initializer_list<const std::vector<std::string>*>{&paths, &indices})
     for (const std::string& path : *all) will_open(path);
-  auto source = std::make_unique<TfRecordSource>(features_of(json["features"]));
-  for (size_t i = 0; i < paths.size(); ++i)
-    GALATEA_TRY(source->add_file(paths[i], indices.empty() ? nullptr : &indices[i]));
+  auto source = std::make_unique<RecordsOfFormat>(std::move(format));
+  for (size_t i = 0; i < paths.size(); ++i) {
+    GALATEA_ASSIGN(const std::shared_ptr<const ByteSource> file, open_file(paths[i]));
+    GALATEA_ASSIGN(const std::vector<RecordPlace> places,
+                   places_in(*file, indices.empty() ? nullptr : &indices[i]));
+    source->add(file, places);
+  }
   if (source->size() == 0)
     return unusable(fmt::format("no records in {}", shown_paths(paths)), "name files that hold records");
   return source;

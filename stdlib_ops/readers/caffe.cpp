@@ -130,6 +130,7 @@ Operator make_readers_caffe() {
                   .documentation = "Whether labels are wanted."},
                  says_encoded()};
   reader.outputs_of = ports_of_datums;
+  reader.output_needs = {"image_available!=false", "label_available!=false"};
   reader.types_declared_by = {"encoded"};
   reader.check = check_databases;
   reader.aliases = {"caffe_reader"};
@@ -172,6 +173,7 @@ Operator make_readers_caffe2() {
        .kind = ArgKind::kDTypeList,
        .documentation = "Element types of all outputs; those of the first record if not given."}};
   reader.outputs_of = ports_of_tensor_protos;
+  reader.output_needs = {"image_available!=false", "label_type!=4", "*additional_inputs", "bbox"};
   reader.types_declared_by = {"encoded", "dtypes"};
   reader.check = check_tensor_protos;
   reader.aliases = {"caffe2_reader"};

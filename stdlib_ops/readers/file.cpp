@@ -42,10 +42,14 @@ Operator make_readers_file() {
       {.name = "file_list",
        .kind = ArgKind::kString,
        .documentation = "Text file with a name and a label on each line."},
-      {.name = "files", .kind = ArgKind::kStringList, .documentation = "Names of the files."},
+      {.name = "files",
+       .kind = ArgKind::kStringList,
+       .documentation = "Names of the files; *, ? and […] match names, {000..099} and {a,b} expand."},
       {.name = "labels",
        .kind = ArgKind::kIntList,
-       .documentation = "Labels of `files`, one each; their positions if not given."},
+       .documentation =
+           "Labels of `files`, one each, which all files that it matches have; the positions of the "
+           "files if not given."},
       {.name = "file_filters",
        .kind = ArgKind::kStringList,
        .documentation = "Patterns of file names in file_root; the usual image and sound files if not given."},

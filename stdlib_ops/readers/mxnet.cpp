@@ -6,6 +6,7 @@
 #include "stdlib_ops/common/prelude.h"
 #include "stdlib_ops/native/record_io.h"
 #include "stdlib_ops/operators.h"
+#include "stdlib_ops/readers/stream_args.h"
 
 namespace galatea::ops {
 namespace {
@@ -15,7 +16,7 @@ Status check_mxnet(const TypeContext& ctx) {
   if (ctx.texts("index_path").size() > 1)
     return ctx.error("readers.mxnet: more than one index", "one index counts the bytes of all files",
                      "index_path");
-  return {};
+  return check_stream(ctx, "index_path");
 }
 
 }  // namespace
@@ -28,13 +29,17 @@ Operator make_readers_mxnet() {
       "Two outputs: the bytes of an image, and its labels: one, or as many as the record has. Offsets of the "
       "index count from the start of the first file on, through all of them. Format: MXNet, im2rec.";
   reader.args = {
-      {.name = "path", .kind = ArgKind::kStringList, .required = true, .documentation = "The .rec files."},
+      {.name = "path",
+       .kind = ArgKind::kStringList,
+       .required = true,
+       .documentation = "The .rec files; *, ? and […] match names, {000..099} and {a,b} expand."},
       {.name = "index_path",
        .kind = ArgKind::kStringList,
        .documentation =
            "The .idx file, lines of \"key offset\". Without it the files are looked through when "
            "the pipeline starts."},
   };
+  for (ArgSpec& arg : stream_args()) reader.args.push_back(std::move(arg));
   reader.outputs = {
       {.name = "image", .documentation = "the bytes of an image", .dtypes = {DType::kU8}, .ndim = 1},
       {.name = "labels", .documentation = "of the image", .dtypes = {DType::kF32}, .ndim = 1}};

@@ -99,6 +99,7 @@ Operator make_readers_nemo_asr() {
       ignored("normalize_text", ArgKind::kBool, ir::None{}, "Deprecated."),
   };
   reader.outputs_of = ports_of_nemo;
+  reader.output_needs = {"", "read_sample_rate!=false", "read_text!=false", "read_idxs"};
   reader.check = check_nemo;
   reader.aliases = {"nemo_asr_reader"};
   reader.example =

@@ -26,7 +26,7 @@ std::vector<ArgSpec> stream_args() {
   };
 }
 
-Status check_stream(const TypeContext& ctx, std::string_view paths, std::string_view indices) {
+Status check_index_each(const TypeContext& ctx, std::string_view paths, std::string_view indices) {
   const std::string& name = ctx.op().name;
   const std::vector<std::string> files = ctx.texts(paths), lists = ctx.texts(indices);
   if (files.empty()) return ctx.error(fmt::format("{}: {} names no file", name, paths), {}, paths);
@@ -34,6 +34,11 @@ Status check_stream(const TypeContext& ctx, std::string_view paths, std::string_
       !native::has_patterns(lists))
     return ctx.error(fmt::format("{}: {} files, but {} indices", name, files.size(), lists.size()),
                      "give one index for each file, in the same order, or none", indices);
+  return {};
+}
+
+Status check_stream(const TypeContext& ctx, std::string_view indices) {
+  const std::string& name = ctx.op().name;
   const std::string shard_by = ctx.text("shard_by");
   if (shard_by != "sample" && shard_by != "container")
     return ctx.error(fmt::format("{}: shard_by is \"{}\"", name, shard_by),
@@ -43,7 +48,7 @@ Status check_stream(const TypeContext& ctx, std::string_view paths, std::string_
     return ctx.error(fmt::format("{}: interleave is {}", name, interleave),
                      fmt::format("at least 1, at most {}", native::kMaxOpenFiles), "interleave");
   if (ctx.flag("stream")) {
-    if (!lists.empty())
+    if (!ctx.texts(indices).empty())
       return ctx.error(fmt::format("{}: a stream has no use for {}", name, indices),
                        "leave it out, or leave stream=True out", indices);
     if (ctx.flag("shuffle_after_epoch"))

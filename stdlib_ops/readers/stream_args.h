@@ -11,7 +11,9 @@
 namespace galatea::ops {
 
 std::vector<op::ArgSpec> stream_args();
-/// `paths` and `indices` are the names of these arguments.
-Status check_stream(const op::TypeContext& ctx, std::string_view paths, std::string_view indices);
+/// Names of files, and an index for each or none. `paths` and `indices` are the names of these arguments.
+Status check_index_each(const op::TypeContext& ctx, std::string_view paths, std::string_view indices);
+/// What stream_args() and `indices` say of a stream.
+Status check_stream(const op::TypeContext& ctx, std::string_view indices);
 
 }  // namespace galatea::ops

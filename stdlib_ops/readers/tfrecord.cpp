@@ -64,7 +64,10 @@ Result<std::vector<Port>> ports_of_features(const TypeContext& ctx) {
   return list;
 }
 
-Status check_tfrecord(const TypeContext& ctx) { return check_stream(ctx, "path", "index_path"); }
+Status check_tfrecord(const TypeContext& ctx) {
+  GALATEA_TRY(check_index_each(ctx, "path", "index_path"));
+  return check_stream(ctx, "index_path");
+}
 
 }  // namespace
 

@@ -34,7 +34,8 @@ Result<std::vector<Port>> ports_of_extensions(const TypeContext& ctx) {
 }
 
 Status check_archives(const TypeContext& ctx) {
-  GALATEA_TRY(check_stream(ctx, "paths", "index_paths"));
+  GALATEA_TRY(check_index_each(ctx, "paths", "index_paths"));
+  GALATEA_TRY(check_stream(ctx, "index_paths"));
   std::string behavior = ctx.text("missing_component_behavior");
   std::ranges::transform(behavior, behavior.begin(), [](unsigned char c) { return std::tolower(c); });
   if (!behavior.empty() && behavior != "empty" && behavior != "skip" && behavior != "error")

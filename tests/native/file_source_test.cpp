@@ -157,6 +157,18 @@ TEST_F(FileSourceTest, NamedFilesAndLabels) {
   EXPECT_EQ(listed(files), (Names{"x.jpg=5", "y.jpg=-1", "x.jpg=7"}));
   files["labels"] = {5};
   EXPECT_NE(error_of(files).find("labels has 1 entries, files has 3"), std::string::npos);
+}
+
+TEST_F(FileSourceTest, PatternsAmongTheFilesAreWhatMatchesThem) {
+  for (const char* name : {"[x]/b/1.jpg", "[x]/b/0.jpg", "[x]/a/7.jpg", "[x]/a/[7].jpg", "x/a/9.jpg"})
+    write(name);
+  // The folder's own name is none.
+  Json files{{"file_root", (root_ / "[x]").string()}, {"files", {"b/*.jpg", "a/{7,8}.jpg", "a/[7].jpg"}}};
+  EXPECT_EQ(listed(files), (Names{"b/0.jpg=0", "b/1.jpg=1", "a/7.jpg=2", "a/8.jpg=3", "a/[7].jpg=4"}));
+  files["labels"] = {5, 6, 7};
+  EXPECT_EQ(listed(files), (Names{"b/0.jpg=5", "b/1.jpg=5", "a/7.jpg=6", "a/8.jpg=6", "a/[7].jpg=7"}));
+  EXPECT_NE(error_of({{"file_root", root_.string()}, {"files", {"c/*.jpg"}}}).find("no file matches"),
+            std::string::npos);
   EXPECT_NE(error_of({{"files", Json::array()}}).find("files"), std::string::npos);
   EXPECT_NE(error_of({{"files", {"a"}}, {"file_list", "b"}}).find("exclude"), std::string::npos);
   EXPECT_NE(error_of(at_root({{"labels", {1}}})).find("labels needs files"), std::string::npos);
@@ -270,8 +282,8 @@ TEST_F(FileSourceTest, ReadsAheadOnlyWhereFilesAreNotCached) {
   };
   if (!evict(root_ / "a/1.jpg", text.size()))
     GTEST_SKIP() << "this file system does not evict files from the page cache, or does not tell";
-  // Nothing was slow yet: nobody looks ahead.
-  read(0);
+  // What was slow before is long ago: nobody looks ahead.
+  for (int i = 0; i < 100; ++i) read(0);
   (*source)->will_read(1);
   EXPECT_EQ(is_cached(root_ / "a/1.jpg", text.size()), false);
   // A file that is not there turns it on.

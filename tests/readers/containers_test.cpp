@@ -68,6 +68,64 @@ TEST(DamagedContainers, TfRecord) {
          });
 }
 
+/// Lengths that no file has, under checksums that are right.
+TEST(DamagedContainers, LengthsOfAnySize) {
+  for (const uint64_t length :
+       {uint64_t{1} << 40, (uint64_t{1} << 63) - 1, uint64_t{1} << 63, ~uint64_t{0} - 15, ~uint64_t{0}}) {
+    std::string bytes(28, '\0');
+    std::memcpy(bytes.data(), &length, sizeof length);
+    const uint32_t checksum =
+        native::masked_crc32c({reinterpret_cast<const uint8_t*>(&length), sizeof length});
+    std::memcpy(bytes.data() + 8, &checksum, sizeof checksum);
+    const auto places = native::scan_tfrecord(*native::bytes_in_memory("made.up", bytes));
+    ASSERT_FALSE(places);
+    EXPECT_EQ(
+        places.error().message(),
+        fmt::format("made.up is damaged at byte 0: a record of {} bytes begins there, but the file ends",
+                    length));
+  }
+  const fs::path folder = fs::temp_directory_path() / "galatea_lengths";
+  fs::create_directories(folder);
+  const auto error_with = [&](const std::string& call, const std::string& index, const char* result) {
+    std::ofstream(folder / "made.idx") << index;
+    const TextRun run = run_text(in_folder(call, kRecorded) + "index_path=\"" +
+                                     (folder / "made.idx").string() + "\")\nreturn " + result,
+                                 "batch_size=1");
+    return run.errors.empty() ? std::string("no error") : run.errors.front();
+  };
+  const std::string tfrecord =
+      "x = fn.readers.tfrecord(path=\"@/a.tfrecord\", features={\"label\": tfrecord.FixedLenFeature([1], "
+      "tfrecord.int64, 0)}, ";
+  const std::string mxnet = "x, y = fn.readers.mxnet(path=\"@/all.rec\", ";
+  for (const char* line : {"0 9223372036854775807\n", "9223372036854775807 9223372036854775807\n",
+                           "9223372036854775807 16\n", "0 9223372036854775808\n"}) {
+    EXPECT_TRUE(error_with(tfrecord, line, "x[\"label\"]").starts_with("G0801 ")) << line;
+    EXPECT_TRUE(error_with(mxnet, line, "x").starts_with("G080")) << line;
+  }
+  fs::remove_all(folder);
+}
+
+/// A gigabyte that takes no room on the disk, and none in memory.
+TEST(Containers, ARecordLargerThanTheMemoryLimitIsItsSamplesError) {
+  const fs::path path = fs::temp_directory_path() / "galatea_sparse.tfrecord";
+  const uint64_t length = uint64_t{1} << 30;
+  const uint32_t checksum = native::masked_crc32c({reinterpret_cast<const uint8_t*>(&length), sizeof length});
+  std::ofstream(path, std::ios::binary)
+      .write(reinterpret_cast<const char*>(&length), sizeof length)
+      .write(reinterpret_cast<const char*>(&checksum), sizeof checksum);
+  std::error_code failed;
+  fs::resize_file(path, length + 16, failed);
+  if (failed) GTEST_SKIP() << "the file system has no sparse files: " << failed.message();
+  const TextRun run = run_text(
+      fmt::format("x = fn.readers.tfrecord(path=\"{}\", features={{\"image\": tfrecord.FixedLenFeature((), "
+                  "tfrecord.string, \"\")}})\nreturn x[\"image\"]",
+                  path.string()),
+      "batch_size=1, memory_limit=64000000");
+  fs::remove(path);
+  ASSERT_EQ(run.errors.size(), 1U);
+  EXPECT_NE(run.errors[0].find("memory"), std::string::npos) << run.errors[0];
+}
+
 TEST(DamagedContainers, RecordIo) {
   damage(recorded_bytes("all.rec"), [](std::shared_ptr<const native::ByteSource> file) -> Status {
     GALATEA_ASSIGN(const auto places, native::scan_record_io(*file));

@@ -157,6 +157,15 @@ TEST_F(Streams, GiveWhatTheReaderGivesThatKnowsItsSize) {
   EXPECT_EQ(pass_over(text + ", stream=True)\nreturn d[\"label\"]", "batch_size=3").epochs, indexed.epochs);
   EXPECT_EQ(pass_over(text + ", stream=True, interleave=2)\nreturn d[\"label\"]", "batch_size=3").epochs,
             (std::vector<Values>{{-2, 3, -1, 4, 0, 5, 1, 2}}));
+  const std::string images = "x, labels = fn.readers.mxnet(path=\"" + recorded + "/{all,all}.rec\"";
+  const Passes whole = pass_over(images + ")\nreturn labels, x", "batch_size=3");
+  EXPECT_EQ(whole.errors, Names());
+  const Passes parts = pass_over(images + ", stream=True)\nreturn labels, x", "batch_size=3");
+  EXPECT_EQ(parts.errors, Names());
+  EXPECT_EQ(parts.epochs, whole.epochs);
+  EXPECT_EQ(parts.others, whole.others);
+  const Passes turns = pass_over(images + ", stream=True, interleave=2)\nreturn labels, x", "batch_size=3");
+  EXPECT_EQ(in_order(turns.epochs[0]), in_order(whole.epochs[0]));
 }
 
 TEST_F(Streams, TakeTurns) {

@@ -1,10 +1,14 @@
-// Sources hear which samples will be read soon: each once, before it is read, a bounded number ahead.
+// Sources hear which samples will be read soon: each once, a bounded number ahead, from one batch to the next.
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
 #include <mutex>
 #include <set>
 
 #include <gtest/gtest.h>
 
 #include "program_maker.h"
+#include "runtime/read_ahead.h"
 
 namespace galatea::runtime {
 namespace {
@@ -14,27 +18,37 @@ using namespace testing;  // NOLINT
 struct Log {
   std::mutex mutex;
   std::set<int64_t> announced, read;
+  std::condition_variable has_heard;
   size_t most_ahead = 0;
-  int num_late = 0, num_again = 0;
+  int num_again = 0, num_alone = 0;
 };
+
+constexpr int64_t kSize = 250;
+/// That many samples behind the one that is read are waited for.
+constexpr int64_t kAhead = 16;
 
 class ListeningSource final : public SampleSource {
  public:
-  ListeningSource(std::shared_ptr<Log> log, int64_t size) : log_(std::move(log)), size_(size) {}
-  int64_t size() const override { return size_; }
+  explicit ListeningSource(std::shared_ptr<Log> log) : log_(std::move(log)) {}
+  int64_t size() const override { return kSize; }
   std::string describe(int64_t index) const override { return std::to_string(index); }
   void will_read(int64_t index) const override {
     std::lock_guard lock(log_->mutex);
     log_->num_again += !log_->announced.insert(index).second;
-    log_->num_late += static_cast<int>(log_->read.count(index));
     size_t ahead = 0;
     for (int64_t one : log_->announced) ahead += 1 - log_->read.count(one);
     log_->most_ahead = std::max(log_->most_ahead, ahead);
+    log_->has_heard.notify_all();
   }
   Status read(int64_t index, const AllocateOutput& allocate) const override {
     {
-      std::lock_guard lock(log_->mutex);
+      std::unique_lock lock(log_->mutex);
       log_->read.insert(index);
+      const int64_t further = std::min(index + kAhead, kSize - 1);
+      const auto has_heard = [&] {
+        return log_->announced.contains(further) || log_->read.contains(further);
+      };
+      log_->num_alone += !log_->has_heard.wait_for(lock, std::chrono::seconds(30), has_heard);
     }
     GALATEA_TRY(allocate(0, DType::kU8, {1}));
     GALATEA_TRY(allocate(1, DType::kI64, {}));
@@ -43,20 +57,19 @@ class ListeningSource final : public SampleSource {
 
  private:
   std::shared_ptr<Log> log_;
-  int64_t size_;
 };
 
 TEST(ReadAhead, TellsTheSourceInTimeAndOnce) {
-  for (int batch_size : {1, 8, 100}) {
+  for (const int batch_size : {1, 8, 100}) {
     auto log = std::make_shared<Log>();
     NativeTable natives = {};
     natives.add(
         SourceFactory{"test.numbers", [log](const std::string&) -> Result<std::unique_ptr<SampleSource>> {
-                        return std::make_unique<ListeningSource>(log, 250);
+                        return std::make_unique<ListeningSource>(log);
                       }});
     ProgramMaker m;
     m.program.batch_size = batch_size;
-    auto data = m.read(m.source(R"({"random_shuffle": true})"));
+    auto data = m.read(m.source(R"({})"));
     m.output("bytes", DType::kU8, {-1});
     SessionOptions options;
     options.num_threads = 1;
@@ -67,14 +80,11 @@ TEST(ReadAhead, TellsTheSourceInTimeAndOnce) {
       ASSERT_TRUE(batch.has_value());
       if (!*batch) break;
     }
-    EXPECT_EQ(log->read.size(), 250u);
-    EXPECT_EQ(log->num_late, 0);
+    EXPECT_EQ(log->read.size(), static_cast<size_t>(kSize));
     EXPECT_EQ(log->num_again, 0);
-    EXPECT_LE(log->most_ahead, 17u);
-    // The first sample of a batch cannot be known before the batch is.
-    EXPECT_EQ(log->announced.size(), batch_size == 1 ? 0u
-                                                     : 250u - (250 + static_cast<size_t>(batch_size) - 1) /
-                                                                  static_cast<size_t>(batch_size));
+    // And one that a thread has taken and not begun to read.
+    EXPECT_LE(log->most_ahead, static_cast<size_t>(ReadAhead::kMost) + 1);
+    EXPECT_EQ(log->num_alone, 0) << "a sample was read before the one " << kAhead << " places on was told of";
   }
 }
 

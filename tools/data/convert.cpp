@@ -21,14 +21,6 @@ struct ConvertOptions {
   bool json = false;
 };
 
-/// Where a sample lies before what is wrong with it, unless the message says so itself.
-Error with_place(const native::DataPlace& place, Error error) {
-  std::string& message = error.diagnostics.front().message;
-  if (!place.file.empty() && message.find(place.file) == std::string::npos)
-    message = fmt::format("{}: {}", place_text(place), message);
-  return error;
-}
-
 std::string summary_text(const ConvertOptions& options, const Conversion& conversion) {
   const ConversionState& state = conversion.state();
   const bool has_shards = options.conversion.format != native::DataFormat::kFolder &&
@@ -81,7 +73,8 @@ int convert(const ConvertOptions& options, Reporter& reporter) {
         },
         [&](const native::DataPlace& place, const Error& error) {
           progress.clear();
-          Diagnostic diagnostic = with_place(place, error).diagnostics.front();
+          Diagnostic diagnostic = error.diagnostics.front();
+          diagnostic.message = message_with_place(place, error);
           diagnostic.severity = Severity::kWarning;
           reporter.report(std::move(diagnostic));
         });

@@ -48,6 +48,14 @@ std::string place_text(const native::DataPlace& place) {
   return place.offset == 0 ? place.file : fmt::format("{} at byte {}", place.file, place.offset);
 }
 
+std::string message_with_place(const native::DataPlace& place, const Error& error, const std::string& name) {
+  const std::string& message = error.message();
+  if (place.file.empty() || message.find(place.file) != std::string::npos) return message;
+  const bool is_one_of_many = place.offset > 0 && !name.empty();
+  return fmt::format("{}{}: {}", place_text(place), is_one_of_many ? fmt::format(" ({})", name) : "",
+                     message);
+}
+
 std::string printable(std::string_view text) {
   std::string out;
   for (const char c : text) {

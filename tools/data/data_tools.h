@@ -20,6 +20,10 @@ void add_data_options(CLI::App* app, DataOptions& options);
 
 /// "train.tar at byte 1024"; of a file that is a sample its path alone.
 std::string place_text(const native::DataPlace& place);
+/// What is wrong with a sample, behind where it lies, unless the message says so itself: those of containers do.
+/// `name` is told where the file holds several samples.
+std::string message_with_place(const native::DataPlace& place, const Error& error,
+                               const std::string& name = {});
 /// Names come from anybody: what would move a terminal's cursor is shown as \xNN.
 std::string printable(std::string_view text);
 /// Messages of readers give advice for pipelines; here there is none to skip samples in.

@@ -42,24 +42,16 @@ class Findings {
     if (!task.error) return;
     progress_.clear();
     ++failed_;
-    const std::string& message = task.error->message();
     if (json_) {
       Json line = {{"file", task.place.file},
                    {"offset", task.place.offset},
                    {"sample", nullptr},
                    {"code", task.error->diagnostics.front().code},
-                   {"message", message}};
+                   {"message", task.error->message()}};
       if (!task.sample.name.empty()) line["sample"] = task.sample.name;
       reporter_.print(json_text(line) + "\n");
     } else {
-      // Messages of containers name their place themselves.
-      const bool is_named = message.find(task.place.file) != std::string::npos || task.place.file.empty();
-      const std::string name = task.sample.name.empty() || task.place.offset == 0
-                                   ? std::string()
-                                   : fmt::format(" ({})", task.sample.name);
-      reporter_.print(
-          printable(is_named ? message : fmt::format("{}{}: {}", place_text(task.place), name, message)) +
-          "\n");
+      reporter_.print(printable(message_with_place(task.place, *task.error, task.sample.name)) + "\n");
     }
   }
   int64_t samples() const { return samples_; }

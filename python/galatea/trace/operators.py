@@ -55,41 +55,16 @@ def members(prefix: str) -> list[str]:
     return sorted(found)
 
 
-def _is_there(need: str, given: set[str], keywords: dict[str, Any]) -> bool:
-    """Whether a call has an output that needs this (`Operator::output_needs`); `given` are the
+def _how_many(need: str, given: set[str], keywords: dict[str, Any]) -> int:
+    """How many outputs of a call a need stands for (`Operator::output_needs`); `given` are the
     names of its inputs and flags."""
+    if need.startswith("*"):
+        return int(keywords.get(need[1:]) or 0)
     name, unlike, text = need.partition("!=")
     if unlike:
-        return keywords.get(name) != text
-    return not need or not given.isdisjoint(need.split("|"))
-
-
-def _is_wanted(keywords: dict[str, Any], name: str) -> bool:
-    """A flag that is on unless it is turned off."""
-    return keywords.get(name) is not False
-
-
-def _outputs_of_caffe(keywords: dict[str, Any]) -> int:
-    return _is_wanted(keywords, "image_available") + _is_wanted(keywords, "label_available")
-
-
-def _outputs_of_caffe2(keywords: dict[str, Any]) -> int:
-    has_label = keywords.get("label_type") != 4
-    others = int(keywords.get("additional_inputs") or 0) + (keywords.get("bbox") is True)
-    return _is_wanted(keywords, "image_available") + has_label + others
-
-
-def _outputs_of_nemo_asr(keywords: dict[str, Any]) -> int:
-    more = ("read_sample_rate", "read_text")
-    return 1 + sum(_is_wanted(keywords, name) for name in more) + (keywords.get("read_idxs") is True)
-
-
-# Operators whose outputs arguments count, or leave out, which `output_needs` has no words for.
-_COUNTED = {
-    "readers.caffe": _outputs_of_caffe,
-    "readers.caffe2": _outputs_of_caffe2,
-    "readers.nemo_asr": _outputs_of_nemo_asr,
-}
+        value = keywords.get(name)
+        return int((str(value).lower() if isinstance(value, bool) else str(value)) != text)
+    return int(not need or not given.isdisjoint(need.split("|")))
 
 
 def num_outputs(operator: dict, num_inputs: int, keywords: dict[str, Any]) -> int | None:
@@ -101,9 +76,7 @@ def num_outputs(operator: dict, num_inputs: int, keywords: dict[str, Any]) -> in
     if needs := operator["output_needs"]:
         given = {port["name"] for port in operator["input_ports"][:num_inputs]}
         given |= {name for name, value in keywords.items() if value is True}
-        count = sum(_is_there(need, given, keywords) for need in needs)
-    elif counted := _COUNTED.get(operator["name"]):
-        count = counted(keywords)
+        count = sum(_how_many(need, given, keywords) for need in needs)
     elif isinstance(entries, dict):
         return len(entries)  # by name, and taken apart as a tuple
     elif isinstance(entries, (list, tuple)):

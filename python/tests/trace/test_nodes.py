@@ -61,6 +61,32 @@ def test_operators_of_namespaces(galatea_program):
     assert "big, size = fn.resize(" in pipe.text
 
 
+IMAGE, LABEL, OTHER, BOX = types.UINT8, types.INT32, types.FLOAT, types.INT32
+
+
+@pytest.mark.parametrize(
+    "arguments, wanted",
+    [
+        ({}, [IMAGE, LABEL]),
+        ({"label_type": 2}, [IMAGE, LABEL]),
+        ({"label_type": 4}, [IMAGE]),
+        ({"image_available": False}, [LABEL]),
+        ({"image_available": True, "bbox": False}, [IMAGE, LABEL]),
+        ({"additional_inputs": 2, "bbox": True}, [IMAGE, LABEL, OTHER, OTHER, BOX]),
+        ({"image_available": False, "label_type": 4, "additional_inputs": 3}, [OTHER] * 3),
+    ],
+    ids=repr,
+)
+def test_outputs_that_arguments_take_away_or_count(galatea_program, arguments, wanted):
+    @pipeline_def(batch_size=2)
+    def p():
+        found = readers.caffe2(path="elsewhere", encoded=True, dtypes=wanted, **arguments)
+        assert (len(found) if isinstance(found, tuple) else 1) == len(wanted)
+        return found
+
+    galatea_program.accepts(p())
+
+
 LITERALS = [
     0, -1, 2**63 - 1, True, None, 0.1, -0.0, 1e300, 5e-324, 1e16, 0.1 + 0.2, float("inf"),
     -float("inf"), "", "a\"b", "it's", "\n\t\\\x00é€😀", [1, [2.5, "x"]], (1,), (), (1, 2), {},

@@ -539,12 +539,16 @@ class FarFile final : public ByteSource {
     const auto more_bytes = static_cast<int64_t>(to.size()) - 1;
     const int64_t furthest = offset > INT64_MAX - more_bytes ? INT64_MAX : offset + more_bytes;
     const int64_t first = offset / kBlockBytes, last = furthest / kBlockBytes;
-    // Looking from record to record goes from front to back: requests become longer.
+    // Looking from record to record goes from front to back: requests become longer, and the next one is on its
+    // way while this one is looked at.
     const int64_t before = last_.exchange(last, std::memory_order_relaxed);
     int64_t more = 0;
     if (first >= before && first - before <= kNear) {
       more = more_.load(std::memory_order_relaxed);
-      if (last > before) more_.store(std::min(2 * more + 1, kMostBlocks - 1), std::memory_order_relaxed);
+      if (last > before) {
+        more_.store(std::min(2 * more + 1, kMostBlocks - 1), std::memory_order_relaxed);
+        if (more > 0) ahead_((last + 1 + more) * kBlockBytes, kMostBlocks * kBlockBytes);
+      }
     } else {
       more_.store(0, std::memory_order_relaxed);
     }
