@@ -59,6 +59,15 @@ TYPES = {
     "dict": ("dict[str, Any]", ""),
     "any": ("Any", ""),
 }
+# Of operators whose arguments count their outputs: those of trace/operators.py.
+COUNTED = (
+    "readers.caffe",
+    "readers.caffe2",
+    "readers.video",
+    "readers.video_resize",
+    "experimental.readers.video",
+)
+
 COMMON_TYPES = {
     "device": 'Literal["cpu", "gpu", "mixed"] | None = None',
     "compat": 'Literal["dali", "pil", "torchvision", "opencv"] | None = None',
@@ -93,7 +102,7 @@ class Native:
 
     def result(self, operator: dict) -> str:
         needs = operator["output_needs"]
-        is_counted = operator["name"] in ("readers.caffe", "readers.caffe2")  # trace/operators.py
+        is_counted = operator["name"] in COUNTED
         if "num_outputs" in operator["args"] or operator["outputs_argument"] or any(needs) or is_counted:
             return "Any"  # how many there are depends on arguments
         count = len(needs or operator["output_ports"])

@@ -336,10 +336,11 @@ class ClipNodes {
                        expansion_.add(op::kToGpu, {output},
                                       {{std::string(op::kDeviceArg), ir::Attr(std::string("gpu")), {}}}));
       }
+    ir::ValueId last = outputs.front();
     if (outputs.size() > 1) {
-      GALATEA_ASSIGN(outputs.front(), expansion_.add("video_sample", std::move(outputs), {}));
+      GALATEA_ASSIGN(last, expansion_.add("video_sample", std::move(outputs), {}));
     }
-    return expansion_.builder.graph().value(outputs.front()).node;
+    return expansion_.builder.graph().value(last).node;
   }
 
   const op::Expansion& expansion_;
@@ -368,7 +369,6 @@ Operator make_video_reader(const char* name, Family family, bool is_resized) {
   reader.documentation = kAboutClips;
   Operator op = op::reader_operator(reader);
   op.devices = {"cpu", "gpu"};
-  op.output_needs = {"", "labels|file_root|file_list", "enable_frame_num!=none", "enable_timestamps"};
   op.expand = [family, is_resized](const op::Expansion& expansion) -> Result<std::optional<ir::NodeId>> {
     GALATEA_ASSIGN(const ir::NodeId node, ClipNodes(expansion).add(family, is_resized));
     return node;

@@ -79,8 +79,20 @@ def _outputs_of_caffe2(keywords: dict[str, Any]) -> int:
     return _is_wanted(keywords, "image_available") + has_label + others
 
 
+def _outputs_of_video(keywords: dict[str, Any]) -> int:
+    has_label = any(keywords.get(name) for name in ("labels", "file_root", "file_list"))
+    has_numbers = keywords.get("enable_frame_num") not in (None, False, "none")
+    return 1 + has_label + has_numbers + (keywords.get("enable_timestamps") is True)
+
+
 # Operators whose outputs arguments count, or leave out, which `output_needs` has no words for.
-_COUNTED = {"readers.caffe": _outputs_of_caffe, "readers.caffe2": _outputs_of_caffe2}
+_COUNTED = {
+    "readers.caffe": _outputs_of_caffe,
+    "readers.caffe2": _outputs_of_caffe2,
+    "readers.video": _outputs_of_video,
+    "readers.video_resize": _outputs_of_video,
+    "experimental.readers.video": _outputs_of_video,
+}
 
 
 def num_outputs(operator: dict, num_inputs: int, keywords: dict[str, Any]) -> int | None:

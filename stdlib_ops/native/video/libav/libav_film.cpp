@@ -87,6 +87,7 @@ class Reading {
  public:
   explicit Reading(std::shared_ptr<const ByteSource> bytes) : bytes_(std::move(bytes)) {}
   const ByteSource& bytes() const { return *bytes_; }
+  void start_again() { at_ = 0; }
   /// Why reading failed, if it did: better than what libav makes of it.
   const std::optional<Error>& failure() const { return failure_; }
 
@@ -278,6 +279,7 @@ class LibavFilm final : public Film {
   }
 
   Status open_container() {
+    reading_.start_again();
     auto* const buffer = static_cast<uint8_t*>(av_malloc(kBufferBytes));
     io_.reset(
         avio_alloc_context(buffer, kBufferBytes, 0, &reading_, &Reading::read, nullptr, &Reading::seek));
