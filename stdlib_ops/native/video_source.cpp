@@ -67,7 +67,7 @@ Result<std::vector<FilmRange>> list_films(const nlohmann::json& json) {
   if (const std::string root = json.value("file_root", ""); !root.empty()) return films_in(root);
   if (const std::string list = json.value("file_list", ""); !list.empty()) {
     GALATEA_ASSIGN(const std::string text, text_of(list, "file list"));
-    return parse_film_list(text, far::shown(list), far::folder_of(list));
+    return parse_film_list(text, far::shown(list));
   }
   std::vector<FilmRange> out;
   for (const std::string& name : json.value("filenames", std::vector<std::string>{}))
@@ -235,8 +235,7 @@ void append_places(const FilmIndex& index, const FilmRange& film, uint32_t numbe
 
 }  // namespace
 
-Result<std::vector<FilmRange>> parse_film_list(const std::string& text, const std::string& list,
-                                               const std::string& root) {
+Result<std::vector<FilmRange>> parse_film_list(const std::string& text, const std::string& list) {
   std::vector<FilmRange> out;
   std::istringstream in(text);
   std::string line;
@@ -254,7 +253,7 @@ Result<std::vector<FilmRange>> parse_film_list(const std::string& text, const st
     range.has_end = fields.size() > 3;
     if (range.has_end && (!parse_whole(fields[3], range.end) || !std::isfinite(range.end)))
       return bad_line(place, line);
-    range.path = far::join(root, fields[0]);
+    range.path = fields[0];
     out.push_back(std::move(range));
   }
   if (out.empty())

@@ -24,9 +24,8 @@ struct FilmRange {
   double end = 0;
   bool has_end = false;
 };
-/// One "path label [start [end]]" a line; `list` is its name for messages, `root` what paths are relative to.
-Result<std::vector<FilmRange>> parse_film_list(const std::string& text, const std::string& list,
-                                               const std::string& root);
+/// One "path label [start [end]]" a line; `list` is its name for messages.
+Result<std::vector<FilmRange>> parse_film_list(const std::string& text, const std::string& list);
 
 /// Which frame stands for a time that lies between two.
 enum class Rounding : uint8_t { kDown, kUp };

@@ -156,7 +156,7 @@ std::vector<ArgSpec> clip_args() {
       text_arg(
           "file_list", "",
           "A text file with \"path label [start [end]]\" a line: a film, its label, and which part of it is "
-          "meant. Paths are relative to its folder; `end` is behind the last frame; negative numbers count "
+          "meant. Paths are as they are, not relative to its folder; `end` is behind the last frame; negative numbers count "
           "from the film's end."),
       {.name = "labels", .kind = ArgKind::kIntList, .documentation = "A label for each of `filenames`."},
       {.name = "sequence_length",

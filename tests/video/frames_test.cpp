@@ -44,11 +44,10 @@ TEST(ClipFrames, AreSpreadFromTheFirstToTheLast) {
 }
 
 TEST(FilmLists, NameAFilmItsLabelAndItsPart) {
-  const auto films =
-      native::parse_film_list("a.mp4 3\n\n  b.mp4\t4 0.5\nc.mp4 5 -1.5 2e0\n", "list", "films");
+  const auto films = native::parse_film_list("a.mp4 3\n\n  b.mp4\t4 0.5\nc.mp4 5 -1.5 2e0\n", "list");
   ASSERT_TRUE(films);
   ASSERT_EQ(films->size(), 3U);
-  EXPECT_EQ((*films)[0].path, "films/a.mp4");
+  EXPECT_EQ((*films)[0].path, "a.mp4");
   EXPECT_FALSE((*films)[1].has_end);
   EXPECT_EQ((*films)[1].start, 0.5);
   EXPECT_EQ((*films)[2].label, 5);
@@ -59,11 +58,11 @@ TEST(FilmLists, NameAFilmItsLabelAndItsPart) {
 TEST(FilmLists, SayWhichLineIsWrong) {
   for (const char* line :
        {"a.mp4", "a.mp4 x", "a.mp4 -1", "a.mp4 1 x", "a.mp4 1 2 3 4", "a.mp4 1 nan", "a.mp4 1 1 inf"}) {
-    const auto films = native::parse_film_list(std::string("b.mp4 1\n") + line, "list", "");
+    const auto films = native::parse_film_list(std::string("b.mp4 1\n") + line, "list");
     ASSERT_FALSE(films) << line;
     EXPECT_TRUE(films.error().message().starts_with("list:2: expected")) << films.error().message();
   }
-  EXPECT_FALSE(native::parse_film_list("\n \n", "list", ""));
+  EXPECT_FALSE(native::parse_film_list("\n \n", "list"));
 }
 
 }  // namespace

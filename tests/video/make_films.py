@@ -4,7 +4,8 @@
 
 films/ are encoded by libav of a test picture. recorded.json holds, of every film, the checksum of each
 frame as RGB and when it is shown, by PyAV, whose planes a formula of this file turns into RGB; and
-outputs of DALI on the CPU, for the codecs that it takes there.
+outputs of DALI on the CPU, for the codecs that it takes there and films of even extents (of others it
+stretches the chroma).
 """
 
 import json
@@ -17,6 +18,7 @@ import numpy as np
 HERE = os.path.dirname(os.path.abspath(__file__))
 FILMS = os.path.join(HERE, "films")
 DRAWN = "-f lavfi -i testsrc2=s=64x48:r=25:d=1"
+EVEN = "-f lavfi -i testsrc2=s=64x48:r=25:d=0.4"
 ODD = "-f lavfi -i testsrc=s=37x23:r=25:d=0.4"
 UNEVEN = (
     "-f lavfi -i testsrc2=s=62x46:r=10:d=3 "
@@ -43,12 +45,12 @@ COMMANDS = {
     "mpeg2.ts": f"{DRAWN} -c:v mpeg2video -g 10 -bf 2 -q:v 20",
     "vp8.webm": f"{DRAWN} -c:v libvpx -b:v 60k -auto-alt-ref 1 -lag-in-frames 16 -g 10",
     "vp9.webm": f"{DRAWN} -c:v libvpx-vp9 -b:v 60k -auto-alt-ref 1 -lag-in-frames 16 -g 10",
-    "vp9_10_bits.webm": f"{ODD} -c:v libvpx-vp9 -pix_fmt yuv420p10le -crf 40",
+    "vp9_10_bits.webm": f"{EVEN} -c:v libvpx-vp9 -pix_fmt yuv420p10le -crf 50",
     "vp9_odd.webm": f"{ODD} -c:v libvpx-vp9 -pix_fmt yuv420p -crf 40",
-    "vp9_full_range.webm": f"{ODD} -c:v libvpx-vp9 -vf scale=out_range=pc -color_range pc -pix_fmt yuv420p -crf 40",
+    "vp9_full_range.webm": f"{EVEN} -c:v libvpx-vp9 -vf scale=out_range=pc -color_range pc -pix_fmt yuv420p -crf 40",
     "vp9_uneven.webm": f"{UNEVEN} -c:v libvpx-vp9 -crf 50",
     "av1.mp4": f"{DRAWN} -c:v libaom-av1 -cpu-used 8 -b:v 50k -g 10",
-    "mjpeg.avi": f"{ODD} -c:v mjpeg -q:v 20 -pix_fmt yuvj422p",
+    "mjpeg.avi": f"{EVEN} -c:v mjpeg -q:v 20 -pix_fmt yuvj422p",
 }
 FOREIGN = {
     "flv1.avi": f"{ODD} -c:v flv1",
@@ -128,7 +130,7 @@ def read_film(name, matrix="bt601"):
 
 
 DECODED = [
-    ("vp9.webm", ""), ("vp8.webm", ""), ("mjpeg.avi", ""), ("vp9_odd.webm", ""), ("vp9_10_bits.webm", ""),
+    ("vp9.webm", ""), ("vp8.webm", ""), ("mjpeg.avi", ""), ("vp9_10_bits.webm", ""),
     ("vp9_full_range.webm", ""), ("vp9_uneven.webm", ""),
 ] + [("vp9.webm", args) for args in (
     "start_frame=20", "start_frame=20, sequence_length=8", "start_frame=20, sequence_length=8, stride=3",
@@ -160,14 +162,14 @@ READ = [f"filenames=['@/vp9.webm'], sequence_length={args}" for args in (
     "filenames=['@/vp9_uneven.webm'], sequence_length=5, enable_frame_num='sequence', enable_timestamps=True",
 ]
 LISTS = [
-    ("vp9.webm 3 0.2 0.6\nvp9_uneven.webm 5\n", "sequence_length=4, enable_frame_num='scalar', enable_timestamps=True"),
-    ("vp9.webm 3 5 15\nvp9_uneven.webm 5 -10 -2\n",
+    ("@/vp9.webm 3 0.2 0.6\n@/vp9_uneven.webm 5\n", "sequence_length=4, enable_frame_num='scalar', enable_timestamps=True"),
+    ("@/vp9.webm 3 5 15\n@/vp9_uneven.webm 5 -10 -2\n",
      "sequence_length=4, file_list_format='frames', enable_frame_num='scalar'"),
-    ("vp9.webm 3 10 100\n", "sequence_length=4, file_list_format='frames', enable_frame_num='sequence'"),
-] + [("vp9.webm 3 5 10\n",
+    ("@/vp9.webm 3 10 100\n", "sequence_length=4, file_list_format='frames', enable_frame_num='sequence'"),
+] + [("@/vp9.webm 3 5 10\n",
       f"sequence_length=12, file_list_format='frames', pad_mode='{mode}', enable_frame_num='sequence'")
      for mode in ("reflect_1001", "reflect_101", "edge")] + [
-    ("vp9.webm 3 0.21 0.61\n",
+    ("@/vp9.webm 3 0.21 0.61\n",
      f"sequence_length=1, step=1, file_list_rounding='{rounding}', enable_frame_num='scalar'")
     for rounding in ("start_down_end_up", "start_up_end_down", "all_up", "all_down")]
 
@@ -209,7 +211,7 @@ def record_dali():
     path = os.path.join(FILMS, "list.txt")
     for text, args in LISTS:
         with open(path, "w", encoding="ascii") as file:
-            file.write(text)
+            file.write(text.replace("@", FILMS))
         args = f"file_list='@/list.txt', {args}"
         readers.append({"args": args, "list": text, "samples": run_dali(lambda: read(args))})
     os.remove(path)

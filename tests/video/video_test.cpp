@@ -8,8 +8,6 @@
 #include <random>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
-
 #include "base/checksum.h"
 #include "base/json.h"
 #include "stdlib_ops/native/bytes.h"
@@ -231,10 +229,8 @@ TEST(ReadersVideo, GiveWhatDaliGives) {
     const fs::path list = fs::temp_directory_path() / fmt::format("galatea_films_{}.txt", ::getpid());
     std::string args = one["args"], text = one["list"];
     if (const size_t at = args.find("@/list.txt"); at != std::string::npos) {
-      std::ofstream(list) << text;
+      std::ofstream(list) << in_films(text);
       args.replace(at, 10, list.string());
-      for (const char* name : {"vp9.webm", "vp9_uneven.webm"})
-        fs::copy_file(path_of(name), list.parent_path() / name, fs::copy_options::overwrite_existing);
     }
     const std::string body = "return fn.experimental.readers.video(" + in_films(args) + ")";
     SCOPED_TRACE(body + "\n" + text);
@@ -288,7 +284,7 @@ TEST(ReadersVideo, SayWhatIsWrongWithACall) {
   EXPECT_EQ(error(film + ", sequence_length=26"),
             "G0801 no clip of 26 frames, 1 apart, in 1 films, the longest of which has 25 frames");
   EXPECT_EQ(error("filenames=[\"nowhere.mp4\"], sequence_length=2"),
-            "G0801 cannot open nowhere.mp4: No such file or directory");
+            "G0801 cannot read nowhere.mp4: No such file or directory");
 }
 
 // ---- what is no film, or none that we read
@@ -302,8 +298,7 @@ std::string error_of(const std::string& film) {
 TEST(Films, ThoseThatAreNotReadSayWhy) {
   EXPECT_EQ(error_of("flv1.avi"), path_of("flv1.avi") + " is encoded by flv1, which is not read");
   EXPECT_EQ(error_of("sound.mkv"), path_of("sound.mkv") + " holds no video");
-  EXPECT_EQ(error_of("h264.flv"),
-            path_of("h264.flv") + " cannot be read as a film: Invalid data found when processing input");
+  EXPECT_EQ(error_of("h264.flv"), path_of("h264.flv") + " lies in a container that is not read");
   EXPECT_EQ(
       error_of("../recorded.json"),
       path_of("../recorded.json") + " cannot be read as a film: Invalid data found when processing input");
@@ -326,7 +321,7 @@ void read_all(const std::string& bytes) {
   const video::Box corner{0, 0, std::min(stream.height, 8), std::min(stream.width, 8)};
   std::vector<uint8_t> out(frames.size() * 8 * 8 * 3);
   const Status done = video::paint_clip(library, file, **index, frames, {}, corner, never, out.data());
-  if (!done) EXPECT_TRUE(done.error().message().starts_with("made.up")) << done.error().message();
+  EXPECT_TRUE(done || done.error().message().starts_with("made.up")) << done.error().message();
 }
 
 TEST(Films, DamageIsAnError) {

@@ -290,6 +290,9 @@ class LibavFilm final : public Film {
         {"format_whitelist", kDemuxers}, {"codec_whitelist", kDecoders}, {"protocol_whitelist", "-"}};
     // It frees the context where it fails.
     int code = avformat_open_input(&context, nullptr, nullptr, options.get());
+    // What is known, and not on our list.
+    if (code == AVERROR(EINVAL))
+      return error("lies in a container that is not read", fmt::format("convert it to {}", kDemuxerNames));
     if (code < 0) return damaged_film(code);
     container_.reset(context);
     const int index = av_find_best_stream(context, AVMEDIA_TYPE_VIDEO, -1, -1, nullptr, 0);
