@@ -41,6 +41,48 @@ Between between(int64_t at, int64_t samples) {
   return {near, std::clamp<int64_t>(far, 0, samples - 1)};
 }
 
+uint8_t byte_of(int32_t value) { return static_cast<uint8_t>(std::clamp(value, 0, 255)); }
+
+// Loops over a line. What they read and write are lines of different memory, which compilers have to be told.
+
+/// Three lines of a channel each, side by side.
+void interleave(const uint8_t* __restrict a, const uint8_t* __restrict b, const uint8_t* __restrict c,
+                int64_t count, uint8_t* __restrict to) {
+  for (int64_t k = 0; k < count; ++k) {
+    to[3 * k] = a[k];
+    to[3 * k + 1] = b[k];
+    to[3 * k + 2] = c[k];
+  }
+}
+
+/// to = grey + cb_factor cb + cr_factor cr, behind the point.
+void mix(const int32_t* __restrict grey, const int32_t* __restrict cb, int32_t cb_factor,
+         const int32_t* __restrict cr, int32_t cr_factor, int places, int64_t count, uint8_t* __restrict to) {
+  for (int64_t k = 0; k < count; ++k)
+    to[k] = byte_of((grey[k] + cb_factor * cb[k] + cr_factor * cr[k]) >> places);
+}
+
+template <typename Sample>
+void weigh(const Sample* __restrict from, int32_t factor, int32_t offset, int64_t count,
+           int32_t* __restrict to) {
+  for (int64_t k = 0; k < count; ++k) to[k] = from[k] * factor + offset;
+}
+
+/// 3/4 of one line and 1/4 of another, times 4.
+template <typename Sample>
+void between_lines(const Sample* __restrict near, const Sample* __restrict far, int64_t count,
+                   int32_t* __restrict to) {
+  for (int64_t k = 0; k < count; ++k) to[k] = near[k] * 3 + far[k];
+}
+
+/// Two samples for each of those of a line that have neighbours.
+void between_columns(const int32_t* __restrict line, int64_t count, int32_t middle, int32_t* __restrict to) {
+  for (int64_t k = 0; k < count; ++k) {
+    to[2 * k] = line[k] * 3 + line[k - 1] - middle;
+    to[2 * k + 1] = line[k] * 3 + line[k + 1] - middle;
+  }
+}
+
 /// Rows of one picture, as integers, for any columns.
 template <typename Sample>
 class Rows {
@@ -67,7 +109,7 @@ class Rows {
     } else {
       const Between rows = between(y, (int64_t{picture_.height} + 1) / 2);
       const Sample *const near = plane_row(plane, rows.near), *const far = plane_row(plane, rows.far);
-      for (int64_t k = from; k < until; ++k) line[k] = near[k] * 3 + far[k];
+      between_lines(near + from, far + from, until - from, line + from);
     }
     if (picture_.shift_x == 0) {
       for (int64_t x = x0; x < x1; ++x) to[x - x0] = line[x] * 4 - middle;
@@ -80,12 +122,9 @@ class Rows {
     // Pairs whose neighbours are all there, without looking for the edge.
     int64_t x = x0;
     for (; x < x1 && (x % 2 != 0 || x < 2); ++x) to[x - x0] = at(x);
-    const int64_t pairs_end = std::min(x1 - 1, 2 * (width - 1));
-    for (; x < pairs_end; x += 2) {
-      const int64_t k = x / 2;
-      to[x - x0] = line[k] * 3 + line[k - 1] - middle;
-      to[x - x0 + 1] = line[k] * 3 + line[k + 1] - middle;
-    }
+    const int64_t pairs = std::max<int64_t>(std::min(x1 - x, 2 * (width - 1) - x) / 2, 0);
+    between_columns(line + x / 2, pairs, middle, to + (x - x0));
+    x += 2 * pairs;
     for (; x < x1; ++x) to[x - x0] = at(x);
   }
 
@@ -97,24 +136,14 @@ class Rows {
   std::vector<int32_t> chroma_[2];
 };
 
-uint8_t byte_of(int32_t value) { return static_cast<uint8_t>(std::clamp(value, 0, 255)); }
-
-/// Three lines of a channel each, side by side.
-void interleave(const uint8_t* a, const uint8_t* b, const uint8_t* c, int64_t count, uint8_t* to) {
-  for (int64_t k = 0; k < count; ++k) {
-    to[3 * k] = a[k];
-    to[3 * k + 1] = b[k];
-    to[3 * k + 2] = c[k];
-  }
-}
-
 /// Where the lines of a row are put together.
 struct Lines {
   explicit Lines(int64_t width) {
+    grey.resize(static_cast<size_t>(width));
     for (auto& line : chroma) line.resize(static_cast<size_t>(width));
     for (auto& line : bytes) line.resize(static_cast<size_t>(width));
   }
-  std::vector<int32_t> chroma[2];
+  std::vector<int32_t> grey, chroma[2];
   std::vector<uint8_t> bytes[3];
 };
 
@@ -175,19 +204,14 @@ class PixelWriter {
   void rgb(int64_t y) {
     const int64_t count = box_.x1 - box_.x0;
     for (int plane : {1, 2}) rows_.chroma(plane, y, box_.x0, box_.x1, lines_.chroma[plane - 1].data());
-    const Sample* const luma = rows_.plane_row(0, y) + box_.x0;
     const int32_t *const cb = lines_.chroma[0].data(), *const cr = lines_.chroma[1].data();
-    uint8_t *const red = lines_.bytes[0].data(), *const green = lines_.bytes[1].data(),
-                   *const blue = lines_.bytes[2].data();
+    int32_t* const grey = lines_.grey.data();
     const int places = shift();
-    const Coefficients is = is_;
-    const int32_t factor = is.y << kSixteenths, offset = (1 << (places - 1)) - black() * factor;
-    for (int64_t k = 0; k < count; ++k) {
-      const int32_t grey = luma[k] * factor + offset;
-      red[k] = byte_of((grey + is.r_cr * cr[k]) >> places);
-      green[k] = byte_of((grey - is.g_cb * cb[k] - is.g_cr * cr[k]) >> places);
-      blue[k] = byte_of((grey + is.b_cb * cb[k]) >> places);
-    }
+    const int32_t factor = is_.y << kSixteenths;
+    weigh(rows_.plane_row(0, y) + box_.x0, factor, (1 << (places - 1)) - black() * factor, count, grey);
+    mix(grey, cb, 0, cr, is_.r_cr, places, count, lines_.bytes[0].data());
+    mix(grey, cb, -is_.g_cb, cr, -is_.g_cr, places, count, lines_.bytes[1].data());
+    mix(grey, cb, is_.b_cb, cr, 0, places, count, lines_.bytes[2].data());
   }
 
   /// As they are stored, chroma at every pixel.
