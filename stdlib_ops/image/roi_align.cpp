@@ -342,7 +342,8 @@ Port corner_port(const char* name, const char* documentation) {
 }
 
 std::vector<Port> inputs_with_reach(Port image) {
-  return {std::move(image), region_boxes_port(), corner_port("first", "first row and column that boxes reach"),
+  return {std::move(image), region_boxes_port(),
+          corner_port("first", "first row and column that boxes reach"),
           corner_port("end", "row and column behind the last")};
 }
 
