@@ -16,6 +16,12 @@ pkg_check_modules(OPENJPEG REQUIRED IMPORTED_TARGET libopenjp2)  # libopenjp2-7-
 # Of libcurl the headers alone: it is opened at run time, where something far away is read.
 find_path(CURL_INCLUDE_DIR curl/curl.h REQUIRED)          # libcurl4-openssl-dev
 
+# Films, in a module of their own. Where the headers are missing it is not built, and the rest is.
+pkg_check_modules(LIBAV IMPORTED_TARGET libavformat>=59 libavcodec>=59 libavutil>=57)  # libavformat-dev, libavcodec-dev, libavutil-dev
+if(NOT LIBAV_FOUND)
+  message(STATUS "libav is missing (libavformat-dev, libavcodec-dev, libavutil-dev): libgalatea_video.so, which decodes films, is not built")
+endif()
+
 # LLVM 19 or newer; the newest that is installed wins.
 foreach(version 22 21 20 19)
   # Its version file accepts only an exact major.minor, and releases start at .1.

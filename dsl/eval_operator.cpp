@@ -24,6 +24,19 @@ std::string class_name(const std::string& name) {
   return out;
 }
 
+/// Of DALI's operators that stay away for a reason: the reason, and what to do; else nothing.
+std::string_view why_not_here(std::string_view path) {
+  if (path.ends_with("python_function") || path == "numba_function")
+    return "no Python runs while data is read: write it with operators and arithmetic";
+  if (path == "optical_flow")
+    return "it runs on engines of NVIDIA's GPUs alone: compute the flow beforehand, and read it with "
+           "fn.readers.numpy";
+  if (path == "experimental.inputs.video")
+    return "a film that is fed would be several batches: read its clips with fn.readers.video, or feed its bytes "
+           "for each clip to fn.decoders.video(…, start_frame=…)";
+  return {};
+}
+
 }  // namespace
 
 Value Evaluator::find_operator(ModuleObject& names, const std::string& name, Span span) {
@@ -66,8 +79,7 @@ Value Evaluator::find_operator(ModuleObject& names, const std::string& name, Spa
   }
   if (is_dali_operator(path)) {
     Diagnostic later = diagnose(Message::kOperatorNotYet, span, {"fn." + path});
-    if (path.ends_with("python_function") || path == "numba_function")
-      later.help = "no Python runs while data is read: write it with operators and arithmetic";
+    if (const std::string_view why = why_not_here(path); !why.empty()) later.help = why;
     return report(std::move(later));
   }
   Diagnostic diagnostic = diagnose(Message::kUnknownOperator, span, {"fn." + path});

@@ -59,6 +59,7 @@ TYPES = {
     "dict": ("dict[str, Any]", ""),
     "any": ("Any", ""),
 }
+
 COMMON_TYPES = {
     "device": 'Literal["cpu", "gpu", "mixed"] | None = None',
     "compat": 'Literal["dali", "pil", "torchvision", "opencv"] | None = None',

@@ -24,6 +24,8 @@ constexpr DiagnosticPage kWordedElsewhere[] = {
      "look at the network and the server; GALATEA_FAR_TRIES and GALATEA_FAR_TIME_LIMIT say how long it is tried"},
     {"G0996", "libcurl, by which far data is read, cannot be used",
      "install it (the Debian package is libcurl4), or copy the data to this machine"},
+    {"G0998", "films cannot be decoded: the module for them, or libav, is missing",
+     "install libav (Debian's packages are libavformat59, libavcodec59 and libavutil57)"},
     {"G0940", "a function of the C API was called wrongly: {}", "see the function's comment in galatea.h"},
     {"G0941", "something that must not happen was stopped at the C API: {}",
      "please report this: it is a bug in galatea"},

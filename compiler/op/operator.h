@@ -157,8 +157,8 @@ struct Operator {
   /// The same where arguments decide it, as those of records with any fields.
   std::function<Result<std::vector<Port>>(const TypeContext&)> outputs_of;
   bool gives_dictionary = false;  ///< a call gives a dictionary of its outputs, by the names of the ports
-  /// Per output what a call must have for it to be there: the name of an input or of a flag ("a|b": one of
-  /// them), or "a!=value", an argument that is not given as this text, number or flag ("a!=false": a flag that is
+  /// Per output what a call must have for it to be there: the name of an input, or of an argument that says
+  /// something, a flag that is on, a list, a word but "none" ("a|b": one of them); or "a!=value", an argument that is not given as this text, number or flag ("a!=false": a flag that is
   /// on unless it is turned off); "": it always is. "*a": as many outputs as this argument says. Empty: as
   /// `outputs` and outputs_argument say.
   std::vector<std::string> output_needs;

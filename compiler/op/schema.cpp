@@ -281,6 +281,14 @@ std::string plain_text(const Attr& value) {
   return {};
 }
 
+/// Whether a need that names an argument is met by this value: a flag that is on, any list, a word but "none".
+bool says_something(const Attr& value) {
+  if (const auto* flag = std::get_if<bool>(&value)) return *flag;
+  if (const auto* text = std::get_if<std::string>(&value)) return !text->empty() && *text != "none";
+  return std::holds_alternative<std::vector<int64_t>>(value) ||
+         std::holds_alternative<std::vector<std::string>>(value);
+}
+
 /// How many outputs of a call this need stands for (Operator::output_needs).
 int64_t outputs_of_need(std::string_view need, const NodeSpec& spec) {
   const auto static_value = [&](std::string_view name) -> const Attr* {
@@ -298,7 +306,7 @@ int64_t outputs_of_need(std::string_view need, const NodeSpec& spec) {
   }
   const auto is_given = [&](std::string_view name) {
     const Attr* value = static_value(name);
-    if (value != nullptr && *value == Attr(true)) return true;
+    if (value != nullptr && says_something(*value)) return true;
     const auto inputs =
         std::span(spec.op->inputs).first(std::min(spec.inputs.size(), spec.op->inputs.size()));
     return std::ranges::find(inputs, name, &Port::name) != inputs.end();

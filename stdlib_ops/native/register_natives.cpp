@@ -22,6 +22,8 @@
 #include "stdlib_ops/native/record_io.h"
 #include "stdlib_ops/native/roi_align.h"
 #include "stdlib_ops/native/tfrecord.h"
+#include "stdlib_ops/native/video_functions.h"
+#include "stdlib_ops/native/video_source.h"
 #include "stdlib_ops/native/webdataset.h"
 
 #include "stdlib_ops/native/nemo_source.h"
@@ -50,6 +52,7 @@ void register_natives(runtime::NativeTable& table) {
   for (runtime::NativeFunction& function : fed_file_functions()) table.add(std::move(function));
   for (runtime::NativeFunction& function : numpy_functions()) table.add(std::move(function));
   for (runtime::NativeFunction& function : numpy_part_functions()) table.add(std::move(function));
+  for (runtime::NativeFunction& function : video_functions()) table.add(std::move(function));
   table.add(inflate_function());
   for (runtime::NativeFunction& function : sound_functions()) table.add(std::move(function));
   table.add(nvjpeg_factory());
@@ -64,6 +67,7 @@ void register_natives(runtime::NativeTable& table) {
   table.add(runtime::SourceFactory{.name = "readers.numpy", .open = open_numpy});
   table.add(runtime::SourceFactory{.name = kNumpyNames, .open = open_numpy_names});
   table.add(runtime::SourceFactory{.name = "experimental.readers.fits", .open = open_fits});
+  table.add(runtime::SourceFactory{.name = kVideoClips, .open = open_video_clips});
   table.add(runtime::SourceFactory{.name = "readers.sequence", .open = open_image_sequences});
   table.add(runtime::SourceFactory{.name = "readers.nemo_asr", .open = open_nemo});
 }

@@ -108,7 +108,7 @@ Result<std::optional<ir::NodeId>> expand_ssd_random_crop(const op::Expansion& ex
   return graph.value(image).node;
 }
 
-Port boxes_port() {
+Port crop_boxes_port() {
   return {.name = "boxes",
           .documentation = "FLOAT [n, 4]: left, top, right, bottom, in [0, 1]",
           .dtypes = {DType::kF32},
@@ -143,7 +143,7 @@ Operator make_ssd_random_crop() {
       "to the nearest pixel. Of an image without boxes all is left, and of one that 100,000 windows do not "
       "suit. Outputs: the image; FLOAT [k, 4], what is left of the boxes, as fractions of the window; their "
       "labels. fn.random_bbox_crop has more arguments, and finds its window before anything is decoded.";
-  op.inputs = {image_port(), boxes_port(), labels_port()};
+  op.inputs = {image_port(), crop_boxes_port(), labels_port()};
   op.min_inputs = op.max_inputs = 3;
   op.output_needs = {"", "", ""};
   op.args = ssd_args();
@@ -166,7 +166,7 @@ Operator make_ssd_random_crop_window() {
   op.documentation =
       "As a step of fn.ssd_random_crop: anchor and shape, x first; boxes and labels that are left.";
   op.kind = OperatorKind::kNative;
-  op.inputs = {boxes_port(), labels_port()};
+  op.inputs = {crop_boxes_port(), labels_port()};
   op.min_inputs = op.max_inputs = 2;
   op.args = ssd_args();
   op.random = true;
@@ -184,7 +184,7 @@ Operator make_ssd_random_crop_cut() {
   op.inputs = {image_port(),
                {.name = "anchor", .documentation = "FLOAT [2], x and y"},
                {.name = "shape", .documentation = "FLOAT [2], width and height"},
-               boxes_port(),
+               crop_boxes_port(),
                labels_port()};
   op.min_inputs = op.max_inputs = 5;
   op.internal = true;

@@ -195,11 +195,13 @@ TEST(Library, OldClassesOfOperators) {
 
 TEST(Library, WhatDaliHasAndGalateaLacksIsNamedSo) {
   for (const char* use :
-       {"fn.readers.video(filenames='x')", "ops.readers.Video(filenames='x')",
-        "fn.video_reader(filenames='x')", "ops.VideoReader(filenames='x')", "fn.optical_flow(1)"}) {
+       {"fn.experimental.inputs.video(sequence_length=2)", "ops.experimental.inputs.Video(sequence_length=2)",
+        "fn.optical_flow(1)", "ops.OpticalFlow()"}) {
     Staged staged = stage_text(std::string(kHead) + "    return " + use + "\n");
     EXPECT_EQ(staged.codes, std::vector<std::string>{"G0402"}) << use << "\n" << staged.diagnostics;
   }
+  const Staged flow = stage_text(std::string(kHead) + "    return fn.optical_flow(1)\n");
+  EXPECT_TRUE(flow.diagnostics.contains("engines of NVIDIA's GPUs")) << flow.diagnostics;
 }
 
 // ---- records ----

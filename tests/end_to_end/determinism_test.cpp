@@ -111,8 +111,8 @@ std::string example(const std::string& name) {
 }
 
 void expect_same_values(const std::string& file,
-                        const std::vector<std::pair<std::string, std::string>>& parameters,
-                        bool interpreted) {
+                        const std::vector<std::pair<std::string, std::string>>& parameters, bool interpreted,
+                        const std::string& data = GALATEA_SAMPLES, size_t num_samples = 18) {
   std::vector<Way> ways = {
       {.name = "as it is"},
       {.name = "one thread, one at a time", .batch_size = 1, .threads = 1, .prefetch = 1},
@@ -123,10 +123,10 @@ void expect_same_values(const std::string& file,
   std::optional<Outcome> expected;
   for (Way& way : ways) {
     way.parameters = parameters;
-    way.parameters.emplace_back("data", GALATEA_SAMPLES);
+    way.parameters.emplace_back("data", data);
     Outcome outcome = run(file, {}, way);
     ASSERT_EQ(outcome.error, "") << way.name;
-    EXPECT_EQ(outcome.order.size(), 18U) << way.name << ": an epoch delivers each photograph once";
+    EXPECT_EQ(outcome.order.size(), num_samples) << way.name << ": an epoch delivers each sample once";
     if (!expected) expected = outcome;
     EXPECT_EQ(outcome.hash_of_sample, expected->hash_of_sample) << way.name;
     EXPECT_EQ(outcome.order, expected->order) << way.name;
@@ -140,6 +140,12 @@ TEST(EndToEnd, ChooseOne) { expect_same_values(example("04_choose_one"), {}, fal
 TEST(EndToEnd, BlurByBrightness) { expect_same_values(example("05_blur_by_brightness"), {}, false); }
 TEST(EndToEnd, TwoViews) { expect_same_values(example("06_two_views"), {}, false); }
 TEST(EndToEnd, Pixel) { expect_same_values(example("08_pixel"), {{"size", "24"}}, true); }
+
+TEST(EndToEnd, VideoClips) {
+  if (!std::filesystem::exists(GALATEA_BINARY_DIR "/lib/libgalatea_video.so"))
+    GTEST_SKIP() << "SKIPPED: libav's headers are not here, so there is nothing that decodes films";
+  expect_same_values(example("15_video_clips"), {}, true, GALATEA_SOURCE_DIR "/tests/video/films", 6);
+}
 
 TEST(EndToEnd, ExternalSourceWantsAHost) {
   auto session = open(example("07_external_source"), {}, {.name = "fed"});

@@ -48,6 +48,13 @@ const std::set<std::string> kTestedElsewhere = {
     "readers.numpy",
     "readers.numpy_names",
     "readers.sequence",
+    "decoders.video",
+    "experimental.readers.video",
+    "readers.video",
+    "readers.video_clips",
+    "readers.video_resize",
+    "video_clip",
+    "video_sample",  // video_test
     "readers.tfrecord",
     "readers.webdataset",  // readers_test
     "sound_at_rate",

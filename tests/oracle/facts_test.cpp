@@ -23,23 +23,16 @@ using Json = nlohmann::ordered_json;
 
 /// Readers, sound, video, other decoders, and functions of the host: later work.
 const std::set<std::string> kLater = {
-    "decoders.video",
     "dump_image",
-    "experimental.decoders.video",
     "experimental.inputs.video",
-    "experimental.readers.video",
     "mel_filter_bank",
     "mfcc",
     "optical_flow",
     "power_spectrum",
     "preemphasis_filter",
     "python_function",
-    "readers.video",
-    "readers.video_resize",
     "spectrogram",
     "to_decibels",
-    "video_reader",
-    "video_reader_resize",
 };
 
 /// Where an argument differs on purpose ("operator.argument: what"), and why.
@@ -50,6 +43,8 @@ const std::map<std::string, std::string> kDifferent = {
     {"erase.axis_names: default", "all but C: what DALI does, whatever its schema says"},
     {"readers.file.file_filters: default", "the endings that the decoders of galatea read"},
     {"readers.mxnet.index_path: required", "without an index the files are looked through"},
+    {"decoders.video.pad_mode: per sample", "a word: how many frames there are would depend on the sample"},
+    {"experimental.readers.video.pad_mode: per sample", "a reader has no sample before it reads"},
     {"squeeze.axes: per sample", "DALI refuses it when it runs; the axes decide how many are left"},
 };
 

@@ -67,6 +67,13 @@ def _how_many(need: str, given: set[str], keywords: dict[str, Any]) -> int:
     return int(not need or not given.isdisjoint(need.split("|")))
 
 
+def _says_something(value: Any) -> bool:
+    """Whether a need that names an argument is met by its value."""
+    if isinstance(value, str):
+        return value not in ("", "none")
+    return value is True or isinstance(value, (list, tuple))
+
+
 def num_outputs(operator: dict, num_inputs: int, keywords: dict[str, Any]) -> int | None:
     """How many results a call gives as a tuple; None: one, by itself."""
     wanted = keywords.get("num_outputs")
@@ -75,7 +82,7 @@ def num_outputs(operator: dict, num_inputs: int, keywords: dict[str, Any]) -> in
     entries = keywords.get(operator["outputs_argument"])
     if needs := operator["output_needs"]:
         given = {port["name"] for port in operator["input_ports"][:num_inputs]}
-        given |= {name for name, value in keywords.items() if value is True}
+        given |= {name for name, value in keywords.items() if _says_something(value)}
         count = sum(_how_many(need, given, keywords) for need in needs)
     elif isinstance(entries, dict):
         return len(entries)  # by name, and taken apart as a tuple

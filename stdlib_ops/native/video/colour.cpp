@@ -1,0 +1,275 @@
+#include "stdlib_ops/native/video/colour.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace galatea::native::video {
+namespace {
+
+constexpr int kPoint = 13;      ///< bits behind the point of a coefficient
+constexpr int kSixteenths = 4;  ///< bits behind the point of interpolated chroma
+/// Films that do not say count as BT.709 from this height on, as players have it.
+constexpr int32_t kRowsOfHd = 720;
+
+struct Coefficients {
+  int32_t y = 0, r_cr = 0, b_cb = 0, g_cb = 0, g_cr = 0;
+};
+
+Coefficients coefficients_of(Matrix matrix, bool is_full_range) {
+  const double kr = matrix == Matrix::kBt709 ? 0.2126 : matrix == Matrix::kBt2020 ? 0.2627 : 0.299;
+  const double kb = matrix == Matrix::kBt709 ? 0.0722 : matrix == Matrix::kBt2020 ? 0.0593 : 0.114;
+  const double kg = 1 - kr - kb;
+  const double chroma = is_full_range ? 1 : 255.0 / 224;
+  const auto fixed = [](double value) { return static_cast<int32_t>(std::lround(value * (1 << kPoint))); };
+  return {.y = fixed(is_full_range ? 1 : 255.0 / 219),
+          .r_cr = fixed(chroma * 2 * (1 - kr)),
+          .b_cb = fixed(chroma * 2 * (1 - kb)),
+          .g_cb = fixed(chroma * 2 * kb * (1 - kb) / kg),
+          .g_cr = fixed(chroma * 2 * kr * (1 - kr) / kg)};
+}
+
+/// Where a sample of half resolution stands: between two, nearer to one.
+struct Between {
+  int64_t near = 0, far = 0;
+};
+Between between(int64_t at, int64_t samples) {
+  const int64_t near = std::min(at / 2, samples - 1);
+  const int64_t far = at % 2 == 0 ? near - 1 : near + 1;
+  return {near, std::clamp<int64_t>(far, 0, samples - 1)};
+}
+
+uint8_t byte_of(int32_t value) { return static_cast<uint8_t>(std::clamp(value, 0, 255)); }
+
+// Loops over a line. What they read and write are lines of different memory, which compilers have to be told.
+
+/// Three lines of a channel each, side by side.
+void interleave(const uint8_t* __restrict a, const uint8_t* __restrict b, const uint8_t* __restrict c,
+                int64_t count, uint8_t* __restrict to) {
+  for (int64_t k = 0; k < count; ++k) {
+    to[3 * k] = a[k];
+    to[3 * k + 1] = b[k];
+    to[3 * k + 2] = c[k];
+  }
+}
+
+/// to = grey + cb_factor cb + cr_factor cr, behind the point.
+void mix(const int32_t* __restrict grey, const int32_t* __restrict cb, int32_t cb_factor,
+         const int32_t* __restrict cr, int32_t cr_factor, int places, int64_t count, uint8_t* __restrict to) {
+  for (int64_t k = 0; k < count; ++k)
+    to[k] = byte_of((grey[k] + cb_factor * cb[k] + cr_factor * cr[k]) >> places);
+}
+
+template <typename Sample>
+void weigh(const Sample* __restrict from, int32_t factor, int32_t offset, int64_t count,
+           int32_t* __restrict to) {
+  for (int64_t k = 0; k < count; ++k) to[k] = from[k] * factor + offset;
+}
+
+/// 3/4 of one line and 1/4 of another, times 4.
+template <typename Sample>
+void between_lines(const Sample* __restrict near, const Sample* __restrict far, int64_t count,
+                   int32_t* __restrict to) {
+  for (int64_t k = 0; k < count; ++k) to[k] = near[k] * 3 + far[k];
+}
+
+/// Two samples for each of those of a line that have neighbours.
+void between_columns(const int32_t* __restrict line, int64_t count, int32_t middle, int32_t* __restrict to) {
+  for (int64_t k = 0; k < count; ++k) {
+    to[2 * k] = line[k] * 3 + line[k - 1] - middle;
+    to[2 * k + 1] = line[k] * 3 + line[k + 1] - middle;
+  }
+}
+
+/// Rows of one picture, as integers, for any columns.
+template <typename Sample>
+class Rows {
+ public:
+  explicit Rows(const Picture& picture) : picture_(picture) {
+    for (auto& line : chroma_) line.resize(static_cast<size_t>(chroma_width()));
+  }
+
+  const Sample* plane_row(int plane, int64_t y) const {
+    return reinterpret_cast<const Sample*>(picture_.planes[plane] + y * picture_.strides[plane]);
+  }
+
+  /// Cb (plane 1) or Cr (2) of a row at the full number of columns, in sixteenths, less the middle.
+  void chroma(int plane, int64_t y, int64_t x0, int64_t x1, int32_t* to) {
+    int32_t* const line = chroma_[static_cast<size_t>(plane - 1)].data();
+    const int32_t middle = 1 << (picture_.bits - 1 + kSixteenths);
+    const int64_t width = chroma_width();
+    const int64_t first = x0 >> picture_.shift_x, last = (x1 - 1) >> picture_.shift_x;
+    const int64_t from = std::max<int64_t>(first - 1, 0), until = std::min(last + 2, width);
+    // In quarters.
+    if (picture_.shift_y == 0) {
+      const Sample* const row = plane_row(plane, y);
+      for (int64_t k = from; k < until; ++k) line[k] = row[k] * 4;
+    } else {
+      const Between rows = between(y, (int64_t{picture_.height} + 1) / 2);
+      const Sample *const near = plane_row(plane, rows.near), *const far = plane_row(plane, rows.far);
+      between_lines(near + from, far + from, until - from, line + from);
+    }
+    if (picture_.shift_x == 0) {
+      for (int64_t x = x0; x < x1; ++x) to[x - x0] = line[x] * 4 - middle;
+      return;
+    }
+    const auto at = [&](int64_t x) {
+      const Between columns = between(x, width);
+      return line[columns.near] * 3 + line[columns.far] - middle;
+    };
+    // Pairs whose neighbours are all there, without looking for the edge.
+    int64_t x = x0;
+    for (; x < x1 && (x % 2 != 0 || x < 2); ++x) to[x - x0] = at(x);
+    const int64_t pairs = std::max<int64_t>(std::min(x1 - x, 2 * (width - 1) - x) / 2, 0);
+    between_columns(line + x / 2, pairs, middle, to + (x - x0));
+    x += 2 * pairs;
+    for (; x < x1; ++x) to[x - x0] = at(x);
+  }
+
+ private:
+  int64_t chroma_width() const {
+    return picture_.shift_x == 0 ? picture_.width : (int64_t{picture_.width} + 1) / 2;
+  }
+  const Picture& picture_;
+  std::vector<int32_t> chroma_[2];
+};
+
+/// Where the lines of a row are put together.
+struct Lines {
+  explicit Lines(int64_t width) {
+    grey.resize(static_cast<size_t>(width));
+    for (auto& line : chroma) line.resize(static_cast<size_t>(width));
+    for (auto& line : bytes) line.resize(static_cast<size_t>(width));
+  }
+  std::vector<int32_t> grey, chroma[2];
+  std::vector<uint8_t> bytes[3];
+};
+
+/// Samples scaled to 8 bits, rounded half up.
+template <typename Sample>
+void scale_line(const Sample* from, int64_t count, int bits, uint8_t* to) {
+  const int shift = bits - 8, half = shift == 0 ? 0 : 1 << (shift - 1);
+  for (int64_t k = 0; k < count; ++k) to[k] = byte_of((from[k] + half) >> shift);
+}
+
+template <typename Sample>
+class PixelWriter {
+ public:
+  PixelWriter(const Picture& picture, const Colours& colours, Matrix matrix, const Box& box)
+      : picture_(picture),
+        pixels_(colours.pixels),
+        box_(box),
+        is_(coefficients_of(matrix, picture.is_full_range)),
+        rows_(picture),
+        lines_(box.x1 - box.x0) {}
+
+  void row(int64_t y, uint8_t* to) {
+    const int64_t count = box_.x1 - box_.x0;
+    if (picture_.kind == Picture::Kind::kRgb) {
+      planes(y, {2, 0, 1});
+    } else if (pixels_ == Pixels::kYcbcr) {
+      ycbcr(y);
+    } else if (pixels_ == Pixels::kGrey) {
+      luma(y, to);
+      return;
+    } else if (picture_.kind == Picture::Kind::kGrey) {
+      luma(y, lines_.bytes[0].data());
+      lines_.bytes[1] = lines_.bytes[2] = lines_.bytes[0];
+    } else {
+      rgb(y);
+    }
+    const int first = pixels_ == Pixels::kBgr ? 2 : 0;
+    interleave(lines_.bytes[first].data(), lines_.bytes[1].data(), lines_.bytes[2 - first].data(), count, to);
+  }
+
+ private:
+  int shift() const { return kPoint + kSixteenths + picture_.bits - 8; }
+  int32_t black() const { return picture_.is_full_range ? 0 : 16 << (picture_.bits - 8); }
+
+  void planes(int64_t y, std::array<int, 3> order) {
+    for (size_t k = 0; k < 3; ++k)
+      scale_line(rows_.plane_row(order[k], y) + box_.x0, box_.x1 - box_.x0, picture_.bits,
+                 lines_.bytes[k].data());
+  }
+
+  void luma(int64_t y, uint8_t* to) {
+    const Sample* const from = rows_.plane_row(0, y) + box_.x0;
+    const int places = shift() - kSixteenths;
+    const int32_t offset = (1 << (places - 1)) - black() * is_.y, factor = is_.y;
+    for (int64_t k = 0; k < box_.x1 - box_.x0; ++k) to[k] = byte_of((from[k] * factor + offset) >> places);
+  }
+
+  void rgb(int64_t y) {
+    const int64_t count = box_.x1 - box_.x0;
+    for (int plane : {1, 2}) rows_.chroma(plane, y, box_.x0, box_.x1, lines_.chroma[plane - 1].data());
+    const int32_t *const cb = lines_.chroma[0].data(), *const cr = lines_.chroma[1].data();
+    int32_t* const grey = lines_.grey.data();
+    const int places = shift();
+    const int32_t factor = is_.y << kSixteenths;
+    weigh(rows_.plane_row(0, y) + box_.x0, factor, (1 << (places - 1)) - black() * factor, count, grey);
+    mix(grey, cb, 0, cr, is_.r_cr, places, count, lines_.bytes[0].data());
+    mix(grey, cb, -is_.g_cb, cr, -is_.g_cr, places, count, lines_.bytes[1].data());
+    mix(grey, cb, is_.b_cb, cr, 0, places, count, lines_.bytes[2].data());
+  }
+
+  /// As they are stored, chroma at every pixel.
+  void ycbcr(int64_t y) {
+    const int64_t count = box_.x1 - box_.x0;
+    scale_line(rows_.plane_row(0, y) + box_.x0, count, picture_.bits, lines_.bytes[0].data());
+    if (picture_.kind == Picture::Kind::kGrey) {
+      for (int plane : {1, 2}) std::ranges::fill(lines_.bytes[plane], uint8_t{128});
+      return;
+    }
+    const int places = kSixteenths + picture_.bits - 8;
+    const int32_t offset = (128 << places) + (1 << (places - 1));
+    for (int plane : {1, 2}) {
+      int32_t* const line = lines_.chroma[plane - 1].data();
+      rows_.chroma(plane, y, box_.x0, box_.x1, line);
+      for (int64_t k = 0; k < count; ++k)
+        lines_.bytes[plane][static_cast<size_t>(k)] = byte_of((line[k] + offset) >> places);
+    }
+  }
+
+  const Picture& picture_;
+  const Pixels pixels_;
+  const Box box_;
+  const Coefficients is_;
+  Rows<Sample> rows_;
+  Lines lines_;
+};
+
+template <typename Sample>
+void write_rows(const Picture& picture, const Colours& colours, Matrix matrix, const Box& box, uint8_t* to) {
+  PixelWriter<Sample> writer(picture, colours, matrix, box);
+  const int64_t bytes = (box.x1 - box.x0) * channels_of(colours.pixels);
+  for (int64_t y = box.y0; y < box.y1; ++y, to += bytes) writer.row(y, to);
+}
+
+}  // namespace
+
+Status write_pixels(const Picture& picture, const Colours& colours, const Box& box, const std::string& name,
+                    uint8_t* to) {
+  Matrix matrix = colours.is_tagged ? picture.matrix : Matrix::kBt601;
+  if (matrix == Matrix::kUnknown) matrix = picture.height >= kRowsOfHd ? Matrix::kBt709 : Matrix::kBt601;
+  const bool is_rgb = picture.kind == Picture::Kind::kRgb;
+  if (matrix == Matrix::kOther && !is_rgb)
+    return make_error(
+        ErrorKind::kUser, "G0802",
+        fmt::format("{} is tagged with a colour matrix other than BT.601, BT.709 and BT.2020", name),
+        "leave color_space= out, which takes every film for BT.601, or convert the film");
+  if (is_rgb && colours.pixels != Pixels::kRgb && colours.pixels != Pixels::kBgr)
+    return make_error(ErrorKind::kUser, "G0802",
+                      fmt::format("{} holds RGB, of which there is no stored luma", name),
+                      "decode it to types.RGB and convert with fn.color_space_conversion");
+  if (box.y0 >= box.y1 || box.x0 >= box.x1) return {};
+  if (picture.bits > 8) {
+    write_rows<uint16_t>(picture, colours, matrix, box, to);
+  } else {
+    write_rows<uint8_t>(picture, colours, matrix, box, to);
+  }
+  return {};
+}
+
+}  // namespace galatea::native::video

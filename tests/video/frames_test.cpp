@@ -1,0 +1,69 @@
+// Which frames a clip consists of.
+#include "stdlib_ops/native/video/frames.h"
+
+#include <gtest/gtest.h>
+
+#include "stdlib_ops/native/video_source.h"
+
+namespace galatea::testing {
+namespace {
+
+using native::video::clip_starts;
+using native::video::kFilled;
+using native::video::padded;
+using native::video::Padding;
+using Frames = std::vector<int64_t>;
+
+Frames padded_range(int64_t first, int64_t last, int64_t frames, Padding padding) {
+  Frames out;
+  for (int64_t k = first; k <= last; ++k) out.push_back(padded(k, frames, padding).value_or(-9));
+  return out;
+}
+
+TEST(ClipFrames, StandInForThoseOutsideOfAFilm) {
+  EXPECT_EQ(padded_range(-2, 4, 3, Padding::kNone), (Frames{-9, -9, 0, 1, 2, -9, -9}));
+  EXPECT_EQ(padded_range(-1, 3, 3, Padding::kConstant), (Frames{kFilled, 0, 1, 2, kFilled}));
+  EXPECT_EQ(padded_range(-2, 4, 3, Padding::kEdge), (Frames{0, 0, 0, 1, 2, 2, 2}));
+  EXPECT_EQ(padded_range(-4, 7, 3, Padding::kReflect1001), (Frames{2, 2, 1, 0, 0, 1, 2, 2, 1, 0, 0, 1}));
+  EXPECT_EQ(padded_range(-3, 6, 3, Padding::kReflect101), (Frames{1, 2, 1, 0, 1, 2, 1, 0, 1, 2}));
+  EXPECT_EQ(padded_range(-2, 2, 1, Padding::kReflect101), (Frames{0, 0, 0, 0, 0}));
+}
+
+TEST(ClipFrames, ClipsBeginWhereTheyFit) {
+  EXPECT_EQ(clip_starts(0, 25, 8, 1, 8, Padding::kNone), (Frames{0, 8, 16}));
+  EXPECT_EQ(clip_starts(0, 24, 8, 3, 5, Padding::kNone), (Frames{0}));
+  EXPECT_EQ(clip_starts(0, 23, 8, 3, 5, Padding::kNone), Frames());
+  EXPECT_EQ(clip_starts(5, 10, 8, 3, 2, Padding::kEdge), (Frames{5, 7, 9}));
+  EXPECT_EQ(clip_starts(0, 5, 1'000'000, 1'000'000, 1, Padding::kNone), Frames());
+}
+
+TEST(ClipFrames, AreSpreadFromTheFirstToTheLast) {
+  EXPECT_EQ(native::video::spread_frames(0, 25, 3), (Frames{0, 12, 24}));
+  EXPECT_EQ(native::video::spread_frames(2, 4, 4), (Frames{2, 2, 3, 3}));
+  EXPECT_EQ(native::video::spread_frames(3, 9, 1), (Frames{3}));
+}
+
+TEST(FilmLists, NameAFilmItsLabelAndItsPart) {
+  const auto films = native::parse_film_list("a.mp4 3\n\n  b.mp4\t4 0.5\nc.mp4 5 -1.5 2e0\n", "list");
+  ASSERT_TRUE(films);
+  ASSERT_EQ(films->size(), 3U);
+  EXPECT_EQ((*films)[0].path, "a.mp4");
+  EXPECT_FALSE((*films)[1].has_end);
+  EXPECT_EQ((*films)[1].start, 0.5);
+  EXPECT_EQ((*films)[2].label, 5);
+  EXPECT_EQ((*films)[2].start, -1.5);
+  EXPECT_EQ((*films)[2].end, 2);
+}
+
+TEST(FilmLists, SayWhichLineIsWrong) {
+  for (const char* line :
+       {"a.mp4", "a.mp4 x", "a.mp4 -1", "a.mp4 1 x", "a.mp4 1 2 3 4", "a.mp4 1 nan", "a.mp4 1 1 inf"}) {
+    const auto films = native::parse_film_list(std::string("b.mp4 1\n") + line, "list");
+    ASSERT_FALSE(films) << line;
+    EXPECT_TRUE(films.error().message().starts_with("list:2: expected")) << films.error().message();
+  }
+  EXPECT_FALSE(native::parse_film_list("\n \n", "list"));
+}
+
+}  // namespace
+}  // namespace galatea::testing

@@ -1,0 +1,417 @@
+// Films against what others read of them: frames and times by PyAV, clips by DALI (make_films.py), any frames in
+// any order against all of them, damage against nothing but an error.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <random>
+
+#include <fmt/format.h>
+#include "base/checksum.h"
+#include "base/json.h"
+#include "stdlib_ops/native/bytes.h"
+#include "stdlib_ops/native/video/film_module.h"
+#include "stdlib_ops/native/video/paint.h"
+#include "stdlib_ops/native/video_functions.h"
+#include "tests/readers/run_text.h"
+
+namespace galatea::testing {
+namespace {
+
+namespace fs = std::filesystem;
+namespace video = native::video;
+using Json = nlohmann::json;
+
+const fs::path kHere = fs::path(GALATEA_SOURCE_DIR) / "tests/video";
+
+std::string path_of(const std::string& film) { return (kHere / "films" / film).string(); }
+
+std::string read_text(const fs::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+const Json& recorded() {
+  static const Json json = Json::parse(read_text(kHere / "recorded.json"));
+  return json;
+}
+
+std::string digits(const uint8_t* bytes, int64_t count) {
+  return fmt::format("{:016x}", checksum({reinterpret_cast<const char*>(bytes), static_cast<size_t>(count)}));
+}
+
+bool never() { return false; }
+
+/// A film with its index, and the frames of it that are asked for.
+class OpenedFilm {
+ public:
+  explicit OpenedFilm(video::FilmFile file, video::FilmLibrary& library)
+      : file_(std::move(file)), library_(library) {
+    auto index = library_.index_of(file_);
+    EXPECT_TRUE(index) << (index ? "" : index.error().message());
+    if (index) index_ = *index;
+  }
+  OpenedFilm(const std::string& name, video::FilmLibrary& library)
+      : OpenedFilm(native::film_at(path_of(name)), library) {}
+
+  const video::FilmIndex& index() const { return *index_; }
+  video::Box whole(const video::Look& look = {}) const {
+    const video::FrameSize size = video::frame_size(index_->stream(), look);
+    return {0, 0, size.height, size.width};
+  }
+  std::vector<uint8_t> paint(const std::vector<int64_t>& frames, const video::Box& box,
+                             const video::Look& look = {}) {
+    const int64_t bytes = (box.y1 - box.y0) * (box.x1 - box.x0) * video::channels_of(look.colours.pixels);
+    std::vector<uint8_t> out(frames.size() * static_cast<size_t>(bytes));
+    const Status done = video::paint_clip(library_, file_, *index_, frames, look, box, never, out.data());
+    EXPECT_TRUE(done) << (done ? "" : done.error().message());
+    return out;
+  }
+  std::vector<std::string> checksums(const std::vector<int64_t>& frames, const video::Look& look = {}) {
+    const std::vector<uint8_t> bytes = paint(frames, whole(look), look);
+    const auto each = static_cast<int64_t>(bytes.size() / std::max<size_t>(frames.size(), 1));
+    std::vector<std::string> out;
+    for (size_t k = 0; k < frames.size(); ++k)
+      out.push_back(digits(bytes.data() + static_cast<int64_t>(k) * each, each));
+    return out;
+  }
+  std::vector<int64_t> all_frames() const {
+    std::vector<int64_t> out;
+    for (int64_t k = 0; k < index_->num_frames(); ++k) out.push_back(k);
+    return out;
+  }
+
+ private:
+  video::FilmFile file_;
+  video::FilmLibrary& library_;
+  std::shared_ptr<const video::FilmIndex> index_;
+};
+
+// ---- frames and times
+
+TEST(Films, FramesAndTimesAreThoseOfPyAv) {
+  video::FilmLibrary library({});
+  for (const auto& [name, facts] : recorded()["films"].items()) {
+    SCOPED_TRACE(name);
+    OpenedFilm film(name, library);
+    const auto frames = facts["frames"].get<std::vector<std::string>>();
+    ASSERT_EQ(film.index().num_frames(), std::ssize(frames));
+    EXPECT_EQ(film.checksums(film.all_frames()), frames);
+    if (facts["seconds"].is_null()) continue;
+    for (size_t k = 0; k < frames.size(); ++k)
+      EXPECT_NEAR(film.index().seconds_since_first(static_cast<int64_t>(k)),
+                  facts["seconds"][k].get<double>(), 1e-12);
+  }
+}
+
+/// Decoders are shared by the clips that follow each other, and stand anywhere.
+TEST(Films, AnyFramesComeInAnyOrder) {
+  video::FilmLibrary library({});
+  std::mt19937 draw(7);
+  for (const auto& [name, facts] : recorded()["films"].items()) {
+    SCOPED_TRACE(name);
+    OpenedFilm film(name, library);
+    const auto frames = facts["frames"].get<std::vector<std::string>>();
+    for (int clip = 0; clip < 40; ++clip) {
+      std::vector<int64_t> wanted(1 + draw() % 6);
+      for (int64_t& frame : wanted) frame = static_cast<int64_t>(draw() % frames.size());
+      if (clip % 2 == 0) std::ranges::sort(wanted);
+      std::vector<std::string> expected;
+      for (const int64_t frame : wanted) expected.push_back(frames[static_cast<size_t>(frame)]);
+      ASSERT_EQ(film.checksums(wanted), expected) << ::testing::PrintToString(wanted);
+    }
+  }
+  EXPECT_LE(library.num_waiting(), video::FilmLibrary::kMostWaiting);
+}
+
+TEST(Films, TheTaggedMatrixIsUsedIfAskedFor) {
+  video::FilmLibrary library({});
+  for (const auto& [name, facts] : recorded()["tagged"].items()) {
+    OpenedFilm film(name, library);
+    const video::Look tagged{.colours = {.is_tagged = true}};
+    EXPECT_EQ(film.checksums(film.all_frames(), tagged), facts["frames"].get<std::vector<std::string>>());
+  }
+}
+
+TEST(Films, AreTurnedIfAskedFor) {
+  video::FilmLibrary library({});
+  OpenedFilm film("h264_turned.mp4", library);
+  const video::Look turned{.is_turned = true};
+  ASSERT_EQ(film.index().stream().quarter_turns, 1);
+  const video::Box upright = film.whole(), whole = film.whole(turned);
+  ASSERT_EQ(whole.y1, upright.x1);
+  const std::vector<uint8_t> stored = film.paint({3}, upright), pixels = film.paint({3}, whole, turned);
+  for (int64_t y = 0; y < whole.y1; ++y)
+    for (int64_t x = 0; x < whole.x1; ++x)
+      for (int64_t c = 0; c < 3; ++c)
+        ASSERT_EQ(pixels[static_cast<size_t>((y * whole.x1 + x) * 3 + c)],
+                  stored[static_cast<size_t>(((upright.y1 - 1 - x) * upright.x1 + y) * 3 + c)])
+            << y << " " << x;
+}
+
+/// A window's pixels are those of the whole, whichever chroma they need, also where frames are turned.
+TEST(Films, WindowsAreCutOutOfTheWhole) {
+  video::FilmLibrary library({});
+  std::mt19937 draw(3);
+  for (const char* name :
+       {"vp9_odd.webm", "mjpeg.avi", "h264_444.mp4", "hevc_10_bits.mkv", "h264_turned.mp4"})
+    for (const auto pixels :
+         {video::Pixels::kRgb, video::Pixels::kBgr, video::Pixels::kGrey, video::Pixels::kYcbcr}) {
+      const video::Look look{.colours = {.pixels = pixels}, .is_turned = true};
+      OpenedFilm film(name, library);
+      const video::Box all = film.whole(look);
+      const std::vector<uint8_t> whole = film.paint({1}, all, look);
+      const int64_t channels = video::channels_of(pixels);
+      for (int k = 0; k < 12; ++k) {
+        const auto below = [&](int64_t n) { return static_cast<int64_t>(draw() % static_cast<uint64_t>(n)); };
+        video::Box box{below(all.y1), below(all.x1), 0, 0};
+        box.y1 = box.y0 + 1 + below(all.y1 - box.y0);
+        box.x1 = box.x0 + 1 + below(all.x1 - box.x0);
+        const std::vector<uint8_t> part = film.paint({1}, box, look);
+        size_t at = 0;
+        for (int64_t y = box.y0; y < box.y1; ++y)
+          for (int64_t x = box.x0 * channels; x < box.x1 * channels; ++x)
+            ASSERT_EQ(part[at++], whole[static_cast<size_t>(y * all.x1 * channels + x)])
+                << name << " " << y << " " << x;
+      }
+    }
+}
+
+// ---- operators, against DALI
+
+std::string in_films(std::string text) {
+  for (size_t at = text.find('@'); at != std::string::npos; at = text.find('@', at))
+    text.replace(at, 1, path_of(""));
+  return text;
+}
+
+template <typename T>
+void expect_numbers(const runtime::Tensor& tensor, const Json& expected) {
+  ASSERT_EQ(tensor.volume(), std::ssize(expected));
+  for (size_t k = 0; k < expected.size(); ++k)
+    EXPECT_EQ(reinterpret_cast<const T*>(tensor.data)[k], expected[k].get<T>()) << k;
+}
+
+void expect_output(const runtime::Tensor& tensor, const Json& expected) {
+  if (expected.is_object()) {
+    EXPECT_EQ(Json(std::vector(tensor.extents, tensor.extents + tensor.ndim)), expected["extents"]);
+    EXPECT_EQ(digits(tensor.data, tensor.num_bytes()), expected["checksum"]);
+  } else if (tensor.dtype == DType::kF64) {
+    expect_numbers<double>(tensor, expected);
+  } else {
+    ASSERT_EQ(tensor.dtype, DType::kI32);
+    expect_numbers<int32_t>(tensor, expected);
+  }
+}
+
+void expect_samples(const TextRun& run, const Json& samples) {
+  ASSERT_EQ(run.errors, std::vector<std::string>());
+  ASSERT_EQ(run.batch->outputs.size(), samples[0].size());
+  ASSERT_EQ(run.batch->outputs[0].samples.size(), samples.size());
+  for (size_t k = 0; k < samples.size(); ++k)
+    for (size_t output = 0; output < samples[k].size(); ++output)
+      expect_output(run.batch->outputs[output].samples[k], samples[k][output]);
+}
+
+TEST(DecodersVideo, GivesWhatDaliGives) {
+  for (const Json& one : recorded()["dali"]["decoders"]) {
+    const std::string body =
+        fmt::format("x, _ = fn.readers.file(files=[\"{}\"])\nreturn fn.decoders.video(x, {})",
+                    path_of(one["film"]), one["args"].get<std::string>());
+    SCOPED_TRACE(body);
+    expect_samples(run_text(body, "batch_size=1"), one["samples"]);
+  }
+}
+
+TEST(ReadersVideo, GiveWhatDaliGives) {
+  for (const Json& one : recorded()["dali"]["readers"]) {
+    const fs::path list = fs::temp_directory_path() / fmt::format("galatea_films_{}.txt", ::getpid());
+    std::string args = one["args"], text = one["list"];
+    if (const size_t at = args.find("@/list.txt"); at != std::string::npos) {
+      std::ofstream(list) << in_films(text);
+      args.replace(at, 10, list.string());
+    }
+    const std::string body = "return fn.experimental.readers.video(" + in_films(args) + ")";
+    SCOPED_TRACE(body + "\n" + text);
+    expect_samples(run_text(body, fmt::format("batch_size={}", one["samples"].size())), one["samples"]);
+    fs::remove(list);
+  }
+}
+
+std::vector<uint8_t> first_bytes(const TextRun& run, size_t output = 0) {
+  EXPECT_EQ(run.errors, std::vector<std::string>());
+  if (!run.batch) return {};
+  const runtime::Tensor& tensor = run.batch->outputs[output].samples[0];
+  return {tensor.data, tensor.data + tensor.num_bytes()};
+}
+
+/// The older readers say the same in other words.
+TEST(ReadersVideo, OlderWordsMeanTheSame) {
+  const std::string film = "filenames=[\"" + path_of("h264.mkv") + "\"], sequence_length=10, stride=2";
+  const auto older = [&](const std::string& rest) {
+    return run_text("return fn.readers.video(" + film + rest + ")", "batch_size=2");
+  };
+  const auto newer = [&](const std::string& rest) {
+    return run_text("return fn.experimental.readers.video(" + film + rest + ")", "batch_size=2");
+  };
+  EXPECT_EQ(first_bytes(older("")), first_bytes(newer("")));
+  EXPECT_EQ(first_bytes(older(", step=20, pad_sequences=True, enable_frame_num=True"), 1),
+            first_bytes(newer(", pad_mode=\"constant\", enable_frame_num=\"scalar\""), 1));
+  EXPECT_EQ(
+      first_bytes(run_text("return fn.readers.video_resize(" + film + ", size=[24, 30])", "batch_size=1")),
+      first_bytes(
+          run_text("return fn.resize(fn.readers.video(" + film + "), size=[24, 30])", "batch_size=1")));
+  EXPECT_EQ(
+      first_bytes(older(", dtype=types.FLOAT, normalized=True")),
+      first_bytes(run_text("return fn.normalize(fn.readers.video(" + film + "), mean=0.0, stddev=255.0)",
+                           "batch_size=1")));
+}
+
+TEST(ReadersVideo, SayWhatIsWrongWithACall) {
+  const std::string film = "filenames=[\"" + path_of("h264.mkv") + "\"]";
+  const auto error = [](const std::string& args) {
+    const TextRun run = run_text("return fn.experimental.readers.video(" + args + ")", "batch_size=1");
+    return run.errors.empty() ? "" : run.errors.front();
+  };
+  const std::string name = "G0460 fn.experimental.readers.video: ";
+  EXPECT_EQ(error(film + ", sequence_length=0"), name + "sequence_length is 0");
+  EXPECT_EQ(error(film + ", sequence_length=2, stride=-1"), name + "stride is -1");
+  EXPECT_EQ(error("sequence_length=2"), name + "filenames, file_root and file_list: none is given");
+  EXPECT_EQ(error(film + ", labels=[1, 2], sequence_length=2"), name + "2 labels for 1 filenames");
+  EXPECT_EQ(error(film + ", sequence_length=2, pad_mode=\"wrap\""), name + "pad_mode is \"wrap\"");
+  EXPECT_EQ(error(film + ", sequence_length=2, fill_value=[1, 2]"), name + "fill_value has 2 numbers");
+  EXPECT_EQ(error(film + ", sequence_length=26"),
+            "G0801 no clip of 26 frames, 1 apart, in 1 films, the longest of which has 25 frames");
+  EXPECT_EQ(error("filenames=[\"nowhere.mp4\"], sequence_length=2"),
+            "G0801 cannot read nowhere.mp4: No such file or directory");
+}
+
+// ---- what is no film, or none that we read
+
+std::string error_of(const std::string& film) {
+  video::FilmLibrary library({});
+  const auto index = library.index_of(native::film_at(path_of(film)));
+  return index ? "" : index.error().message();
+}
+
+TEST(Films, ThoseThatAreNotReadSayWhy) {
+  EXPECT_EQ(error_of("flv1.avi"), path_of("flv1.avi") + " is encoded by flv1, which is not read");
+  EXPECT_EQ(error_of("sound.mkv"), path_of("sound.mkv") + " holds no video");
+  EXPECT_EQ(error_of("h264.flv"), path_of("h264.flv") + " lies in a container that is not read");
+  EXPECT_EQ(
+      error_of("../recorded.json"),
+      path_of("../recorded.json") + " cannot be read as a film: Invalid data found when processing input");
+}
+
+/// Reads all of a film from bytes; errors are fine, and name it.
+void read_all(const std::string& bytes) {
+  video::FilmLibrary library({});
+  const video::FilmFile file{.name = "made.up", .identity = "made.up", .open = [&] {
+                               return native::bytes_in_memory("made.up", bytes);
+                             }};
+  const auto index = library.index_of(file);
+  if (!index) {
+    EXPECT_TRUE(index.error().message().starts_with("made.up")) << index.error().message();
+    return;
+  }
+  std::vector<int64_t> frames;
+  for (int64_t k = 0; k < std::min<int64_t>((*index)->num_frames(), 12); ++k) frames.push_back(k);
+  const video::StreamFacts& stream = (*index)->stream();
+  const video::Box corner{0, 0, std::min(stream.height, 8), std::min(stream.width, 8)};
+  std::vector<uint8_t> out(frames.size() * 8 * 8 * 3);
+  const Status done = video::paint_clip(library, file, **index, frames, {}, corner, never, out.data());
+  EXPECT_TRUE(done || done.error().message().starts_with("made.up")) << done.error().message();
+}
+
+TEST(Films, DamageIsAnError) {
+  std::mt19937 draw(11);
+  for (const char* name :
+       {"h264_cut.mp4", "vp9_odd.webm", "hevc_10_bits.mkv", "mpeg4.avi", "h264_fields.ts"}) {
+    SCOPED_TRACE(name);
+    const std::string whole = read_text(path_of(name));
+    for (size_t length = 0; length < whole.size(); length += whole.size() / 23)
+      read_all(whole.substr(0, length));
+    for (int k = 0; k < 60; ++k) {
+      std::string damaged = whole;
+      for (int flips = 0; flips < 1 + k % 4; ++flips)
+        damaged[draw() % damaged.size()] ^= static_cast<char>(1U << draw() % 8);
+      read_all(damaged);
+    }
+  }
+}
+
+// ---- indexes
+
+TEST(FilmIndexes, AreReadBackAsTheyWere) {
+  video::FilmLibrary library({});
+  OpenedFilm film("h264_open_gop.mp4", library);
+  const std::vector<uint8_t> bytes = film.index().to_bytes();
+  const auto again = video::FilmIndex::from_bytes(bytes);
+  ASSERT_TRUE(again);
+  EXPECT_EQ(again->to_bytes(), bytes);
+  for (size_t length = 0; length < bytes.size(); length += 7)
+    EXPECT_FALSE(video::FilmIndex::from_bytes(std::span(bytes).first(length))) << length;
+}
+
+/// A frame before a key, on the screen, needs what stands before the key in the file.
+TEST(FilmIndexes, DecodingBeginsBeforeAnOpenGroup) {
+  video::FilmLibrary library({});
+  OpenedFilm film("h264_open_gop.mp4", library);
+  const video::FilmIndex& index = film.index();
+  for (int64_t frame = 0; frame < index.num_frames(); ++frame) {
+    const int64_t start = index.start_of(frame);
+    EXPECT_LE(start, index.packet_of(frame));
+    EXPECT_LE(index.time_of(start), index.time_of(index.packet_of(frame)));
+  }
+}
+
+TEST(FilmIndexes, AreKeptOnDisk) {
+  const fs::path folder = fs::temp_directory_path() / fmt::format("galatea_indexes_{}", ::getpid());
+  const native::far::DiskCacheOptions options{.folder = folder, .max_bytes = 1 << 20};
+  const fs::path film = fs::temp_directory_path() / fmt::format("galatea_film_{}.mp4", ::getpid());
+  fs::copy_file(path_of("h264_cut.mp4"), film, fs::copy_options::overwrite_existing);
+  video::FilmFile file = native::film_at(film.string());
+  int opened = 0;
+  file.open = [&] {
+    ++opened;
+    return native::open_file(film.string());
+  };
+  for (int process = 0; process < 2; ++process) EXPECT_TRUE(video::FilmLibrary(options).index_of(file));
+  EXPECT_EQ(opened, 1);
+  // Another content is another film.
+  fs::copy_file(path_of("h264_uneven.mp4"), film, fs::copy_options::overwrite_existing);
+  EXPECT_NE(native::film_at(film.string()).identity, file.identity);
+  fs::remove(film);
+  fs::remove_all(folder);
+}
+
+/// However many films there are, few decoders wait.
+TEST(FilmLibraries, KeepABoundedNumberOfDecoders) {
+  video::FilmLibrary library({});
+  for (int k = 0; k < 40; ++k) {
+    video::FilmFile file = native::film_at(path_of("h264_cut.mp4"));
+    file.identity += fmt::format(" copy {}", k);
+    OpenedFilm film(file, library);
+    film.checksums({5});
+  }
+  EXPECT_EQ(library.num_waiting(), video::FilmLibrary::kMostWaiting);
+}
+
+// ---- the module
+
+TEST(FilmsDeathTest, AModuleThatIsMissingIsNamed) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const auto open_without_module = [] {
+    ::setenv("GALATEA_VIDEO_MODULE", "/nowhere/libgalatea_video.so", 1);
+    const auto film = video::open_film(native::bytes_in_memory("film", ""));
+    const bool is_named = !film && film.error().kind == ErrorKind::kSystem &&
+                          film.error().diagnostics.front().code == "G0998" &&
+                          film.error().message().contains("libgalatea_video.so is not there");
+    std::exit(is_named ? 0 : 1);
+  };
+  EXPECT_EXIT(open_without_module(), ::testing::ExitedWithCode(0), "");
+}
+
+}  // namespace
+}  // namespace galatea::testing
