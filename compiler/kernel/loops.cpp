@@ -103,10 +103,7 @@ void for_each_expr(const Statement& statement, const std::function<void(const Ex
 }
 
 bool uses_var(const Expr& e, int index) {
-  if (e->kind == ExprKind::kVar) return e->index == index;
-  for (const Expr& arg : e->args)
-    if (uses_var(arg, index)) return true;
-  return false;
+  return any_node(e, bit_of(ExprKind::kVar), [&](const Expr& n) { return n->index == index; });
 }
 
 bool match_vector_offset(const Expr& offset, int variable, const std::vector<bool>& varying,

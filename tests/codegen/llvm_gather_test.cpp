@@ -12,6 +12,7 @@
 #include "compiler/kernel/interpreter.h"
 #include "compiler/kernel/schedule.h"
 #include "tests/kernel/kernel_call.h"
+#include "tests/kernel/targets.h"
 
 namespace galatea::codegen {
 namespace {
@@ -154,7 +155,7 @@ std::vector<uint8_t> warped(const Form& form, const Call& call, uint8_t* image,
 void expect_equal_at_the_edges_of_memory(const Form& form) {
   const kernel::Kernel kernel = warp(form);
   std::vector<std::pair<std::string, CompiledKernel>> compiled;
-  for (const Target& target : runnable_targets()) {
+  for (const Target& target : testing::targets_of(form.name())) {
     auto backend = make_llvm_backend(target);
     const kernel::ScheduleOptions options = backend->schedule_options();
     auto code =

@@ -16,7 +16,7 @@ namespace {
 
 using testing::kernel_from;
 
-constexpr int64_t kBefore = 64, kBehind = 128;
+constexpr int64_t kGuardBefore = 64, kGuardBehind = 128;
 constexpr float kInfinity = std::numeric_limits<float>::infinity(),
                 kNaN = std::numeric_limits<float>::quiet_NaN();
 
@@ -41,14 +41,14 @@ std::string matrix(const std::string& element) {
          ", fma(" + by_channel(8) + ", " + channel(0) + ", 3.5:f32)))";
 }
 
-struct Case {
+struct Packing {
   const char* name;
   DType input;
   bool has_table;
   std::string text;
 };
 
-std::vector<Case> cases() {
+std::vector<Packing> cases() {
   const std::string pixels = " [p0:i64, p1:i64, 3:i64] ";
   const auto kernel = [&](const std::string& element, const std::string& body, const std::string& table = "",
                           const std::string& dense = "3") {
@@ -91,7 +91,7 @@ std::vector<std::vector<float>> numbers() {
 
 TEST(LlvmPack, LikeTheInterpreter) {
   std::mt19937 random(5);
-  for (const Case& c : cases()) {
+  for (const Packing& c : cases()) {
     const kernel::Kernel kernel = kernel_from(c.text);
     const int64_t size = size_of(c.input);
     for (const Target& target : runnable_targets()) {
@@ -122,7 +122,8 @@ TEST(LlvmPack, LikeTheInterpreter) {
           params.push_back(bits);
         }
         const auto run = [&](const auto& code) {
-          std::vector<uint8_t> memory(static_cast<size_t>(bytes + kBefore + kBehind + 64), uint8_t{0xCD});
+          std::vector<uint8_t> memory(static_cast<size_t>(bytes + kGuardBefore + kGuardBehind + 64),
+                                      uint8_t{0xCD});
           uint8_t* to =
               reinterpret_cast<uint8_t*>((reinterpret_cast<uintptr_t>(memory.data()) + 63) / 64 * 64) + shift;
           std::vector<runtime::KernelTensor> tensors = {

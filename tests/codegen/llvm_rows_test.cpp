@@ -15,7 +15,7 @@ namespace {
 
 using testing::kernel_from;
 
-constexpr int64_t kHeight = 7, kBefore = 64, kBehind = 128;
+constexpr int64_t kRows = 7, kBefore = 64, kBehind = 128;
 
 struct Case {
   const char* name;
@@ -56,10 +56,8 @@ TEST_P(LlvmRows, OfAnyLengthAnywhere) {
       ASSERT_TRUE(compiled) << compiled.error().message();
       for (const int64_t width : {4, 5, 21, 22, 64, 75, 131})
         for (const int64_t shift : {0, 8, 56}) {
-          const int64_t columns = c.columns(width),
-                        rows = c.name == std::string("pad") ? kHeight + 2 : kHeight;
-          std::vector<uint8_t> from(
-              static_cast<size_t>(kHeight * width * 3 * size + runtime::kBufferPadding));
+          const int64_t columns = c.columns(width), rows = c.name == std::string("pad") ? kRows + 2 : kRows;
+          std::vector<uint8_t> from(static_cast<size_t>(kRows * width * 3 * size + runtime::kBufferPadding));
           for (uint8_t& byte : from) byte = static_cast<uint8_t>(random() % 100);
           const auto bytes = static_cast<size_t>(rows * columns * 3 * size);
           // Past the cache or not, from a place that is aligned to elements only, with something on either
@@ -71,10 +69,9 @@ TEST_P(LlvmRows, OfAnyLengthAnywhere) {
               std::fill(memory.begin(), memory.end(), uint8_t{0xCD});
               to = reinterpret_cast<uint8_t*>((reinterpret_cast<uintptr_t>(memory.data()) + 63) / 64 * 64) +
                    shift;
-              runtime::KernelTensor tensors[] = {{from.data(), {kHeight, width, 3}, {width * 3, 3, 1}},
+              runtime::KernelTensor tensors[] = {{from.data(), {kRows, width, 3}, {width * 3, 3, 1}},
                                                  {to, {rows, columns, 3}, {columns * 3, 3, 1}}};
-              const uint64_t params[] = {kHeight, static_cast<uint64_t>(width),
-                                         static_cast<uint64_t>(columns)};
+              const uint64_t params[] = {kRows, static_cast<uint64_t>(width), static_cast<uint64_t>(columns)};
               uint32_t status = 0;
               code(runtime::KernelCall{tensors, params, nullptr, &status, stream_from});
               const std::vector<uint8_t> around(memory.begin(), to - memory.data() + memory.begin());

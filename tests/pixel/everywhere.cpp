@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
-#include <functional>
 
 #include "compiler/codegen/cuda/shim_backend.h"
 #include "compiler/codegen/llvm_backend.h"
@@ -13,7 +12,7 @@
 #include "compiler/ir/text/verifier.h"
 #include "dsl/frontend.h"
 #include "runtime/session.h"
-#include "tests/support/cases.h"
+#include "tests/kernel/targets.h"
 #include "tests/support/product.h"
 #include "tests/support/tiers.h"
 
@@ -25,14 +24,6 @@ struct Way {
   std::unique_ptr<codegen::KernelBackend> backend;
   bool fuse = true;
 };
-
-/// One of the targets that run here, another for another text, since making the code is what takes time; all
-/// of them at full size (cases.h).
-std::vector<codegen::Target> targets_of(const std::string& text) {
-  std::vector<codegen::Target> targets = codegen::runnable_targets();
-  if (scale() == kWhole || targets.empty()) return targets;
-  return {targets[std::hash<std::string>()(text) % targets.size()]};
-}
 
 std::vector<Way> ways_of(const std::string& text) {
   std::vector<Way> ways;
