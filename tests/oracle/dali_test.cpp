@@ -71,7 +71,8 @@ INSTANTIATE_TEST_SUITE_P(Recorded, Dali,
                                            "pipeline", "values", "tables", "auto_augment", "sequences",
                                            "batch", "numbers", "volumes", "tensors", "cropped", "neighbours",
                                            "tensor_resize", "debayer", "placed", "arguments", "boxes",
-                                           "box_rows", "pasted", "jpeg", "detection", "pictures", "space"),
+                                           "box_rows", "pasted", "jpeg", "detection", "pictures", "space",
+                                           "sound"),
                          [](const auto& test) { return std::string(test.param); });
 
 }  // namespace
