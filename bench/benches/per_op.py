@@ -108,6 +108,7 @@ NOT_MEASURED = {
     "coord_transform": "no image", "bb_flip": "no image", "bbox_paste": "no image", "bbox_rotate": "no image", "segmentation.select_masks": "no image", "segmentation.random_mask_pixel": "no image", "segmentation.random_object_bbox": "no image", "box_encoder": "no image", "ssd_random_crop": "slice", "random_bbox_crop": "no image",
     "galatea.nms": "no image", "galatea.batched_nms": "no image", "galatea.take": "copies", "galatea.auto_orient": "transpose and flip",
     "galatea.peek_image_orientation": "no image", "random_crop_generator": "no image", "roi_random_crop": "no image", "zeros": "no image", "ones": "no image", "full": "no image",
+    **dict.fromkeys(("preemphasis_filter", "spectrogram", "power_spectrum", "mel_filter_bank", "to_decibels", "mfcc", "galatea.spec_augment"), "sound"),
     "zeros_like": "erase", "ones_like": "erase", "full_like": "erase",
 }
 NOT_MEASURED_GROUPS = ("decoders.", "readers.", "experimental.readers.", "io.", "random.", "transforms.")
