@@ -109,6 +109,7 @@ NOT_MEASURED = {
     "galatea.nms": "no image", "galatea.batched_nms": "no image", "galatea.take": "copies", "galatea.auto_orient": "transpose and flip",
     "galatea.peek_image_orientation": "no image", "random_crop_generator": "no image", "roi_random_crop": "no image", "zeros": "no image", "ones": "no image", "full": "no image",
     "audio_resample": "no image", "nonsilent_region": "no image",
+    **dict.fromkeys(("preemphasis_filter", "spectrogram", "power_spectrum", "mel_filter_bank", "to_decibels", "mfcc", "galatea.spec_augment"), "sound"),
     "zeros_like": "erase", "ones_like": "erase", "full_like": "erase",
 }
 NOT_MEASURED_GROUPS = ("decoders.", "readers.", "experimental.readers.", "io.", "random.", "transforms.")

@@ -11,6 +11,7 @@ namespace galatea::kernel {
 namespace {
 
 constexpr double kOperationsPerByte = 2;
+constexpr double kOperationsPerScattered = 8;  ///< an element that no vector fetches
 constexpr double kUsualExtent = 224;
 
 double weight(const ExprNode& e) {
@@ -66,6 +67,23 @@ bool is_shared_by_channels(const Stage& reader, const Expr& load) {
   return !occurs;
 }
 
+/// An axis in groups is as long as all of the groups.
+void take_apart(const GroupedAxis& grouped, const Stage& map, std::vector<Expr>* box) {
+  (*box)[static_cast<size_t>(grouped.axis)] = map.extents[static_cast<size_t>(grouped.group)];
+  box->push_back(map.extents[static_cast<size_t>(grouped.place)]);
+}
+
+/// Elements that lie side by side where those of the map do.
+int loads_along_rows(const Stage& map) {
+  int loads = 0;
+  if (map.form != StageForm::kMap) return loads;
+  for_each_node(map.body, [&](const Expr& e) {
+    loads += e->kind == ExprKind::kLoad && !e->args.empty() && e->args.back()->kind == ExprKind::kAxis &&
+             e->args.back()->index == map.rank() - 1;
+  });
+  return loads;
+}
+
 }  // namespace
 
 double operations(const Expr& e) {
@@ -96,14 +114,18 @@ double relative_volume(const std::vector<Expr>& box, const std::vector<Expr>& ot
 }
 
 bool Recomputation::pays() const {
-  return (evaluations - 1) * operations <= kOperationsPerByte * bytes + evaluations;
+  return (evaluations - 1) * operations + kOperationsPerScattered * scattered <=
+         kOperationsPerByte * bytes + evaluations;
 }
 
 std::string Recomputation::words() const {
   const auto number = [](double value) {
     return value >= 10 ? fmt::format("{:.0f}", value) : fmt::format("{:.2g}", value);
   };
-  if (evaluations <= 1) return "computed once, where it is read";
+  if (evaluations <= 1 && scattered == 0) return "computed once, where it is read";
+  if (scattered > 0)
+    return fmt::format("computed {} times, with {} elements fetched one by one, against {} bytes moved",
+                       number(evaluations), number(scattered), number(bytes));
   return fmt::format("computed {} times: {} operations more, against {} bytes moved and {} loads",
                      number(evaluations), number((evaluations - 1) * operations), number(bytes),
                      number(evaluations));
@@ -112,6 +134,7 @@ std::string Recomputation::words() const {
 Recomputation recomputation(const Kernel& kernel, int stage) {
   const Stage& map = kernel.stages[static_cast<size_t>(stage)];
   Recomputation out;
+  const double in_a_row = std::max(loads_along_rows(map) - 1, 0);  // one is fetched so either way
   for (const Stage& reader : kernel.stages) {
     std::vector<Expr> seen;
     for (const Expr* part : element_parts(reader)) {
@@ -120,8 +143,12 @@ Recomputation recomputation(const Kernel& kernel, int stage) {
         if (std::any_of(seen.begin(), seen.end(), [&](const Expr& known) { return same(known, e); })) return;
         seen.push_back(e);
         std::vector<Expr> box = box_of(reader, part);
+        if (const auto grouped = grouped_axis(*e)) take_apart(*grouped, map, &box);
         if (is_shared_by_channels(reader, e)) box[reader.extents.size() - 1] = const_int(1);
-        out.evaluations += relative_volume(box, map.extents);
+        const double volume = relative_volume(box, map.extents);
+        out.evaluations += volume;
+        if (Affine along; !e->args.empty() && !match_affine(e->args.back(), &along))
+          out.scattered += volume * in_a_row;
       });
     }
   }

@@ -28,8 +28,9 @@ struct Recomputation {
   double evaluations = 0;  ///< of each element
   double operations = 0;   ///< of one evaluation
   double bytes = 0;        ///< moved for each element if it is kept
+  double scattered = 0;    ///< elements of a row that its readers would fetch one by one, more than one each
   bool pays() const;
-  /// "computed 9 times: 72 operations more, against 2 bytes moved and 9 loads".
+  /// "computed 9 times: 72 operations more, against 2 bytes moved and 9 loads"; "… and 3 elements fetched one by one".
   std::string words() const;
 };
 Recomputation recomputation(const Kernel& kernel, int stage);

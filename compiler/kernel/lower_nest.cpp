@@ -361,8 +361,10 @@ void Lowering::emit_range(const Nest& nest, const Shape& shape, const Range& ran
   } else {
     emit_element(nest, shape, inner, dropped, taps, body);
   }
-  // Taps that are written out are enough work for one register.
-  const int lanes = has_tap_loop(nest, taps) ? shape.lanes * kRegistersOfTaps : shape.lanes;
+  // Taps that are written out are enough work for one register, and few elements fill no more.
+  const int64_t wide = int64_t{shape.lanes} * kRegistersOfTaps;
+  const bool few = is_const(begin) && is_const(end) && const_value(end) - const_value(begin) < wide;
+  const int lanes = has_tap_loop(nest, taps) && !few ? static_cast<int>(wide) : shape.lanes;
   push(block, For{loop, begin, end, scalar ? LoopRole::kSerial : LoopRole::kVector, scalar ? 1 : lanes, 1,
                   std::move(body)});
   depth_[static_cast<size_t>(loop)] = saved;

@@ -87,6 +87,39 @@ Expr finish_of(const Stage& stage) {
   return stage.finish ? stage.finish : convert(accumulator(stage.accumulator), stage.type);
 }
 
+namespace {
+
+/// index = axis `op` a constant.
+bool is_part_of_axis(const Expr& index, ScalarOp op) {
+  return index->kind == ExprKind::kOp && index->op == op && index->args[0]->kind == ExprKind::kAxis &&
+         is_const(index->args[1]) && const_value(index->args[1]) > 1;
+}
+
+/// Of a sum or a difference whose second operand has no axis, the first one.
+const Expr& without_offset(const Expr& index) {
+  const bool moved = index->kind == ExprKind::kOp &&
+                     (index->op == ScalarOp::kAdd || index->op == ScalarOp::kSub) &&
+                     !contains(index->args[1], ExprKind::kAxis);
+  return moved ? index->args[0] : index;
+}
+
+}  // namespace
+
+std::optional<GroupedAxis> grouped_axis(const ExprNode& load) {
+  for (size_t place = 0; place < load.args.size(); ++place) {
+    const Expr& remainder = load.args[place];
+    if (!is_part_of_axis(remainder, ScalarOp::kRem)) continue;
+    for (size_t group = 0; group < load.args.size(); ++group) {
+      const Expr& quotient = without_offset(load.args[group]);
+      if (is_part_of_axis(quotient, ScalarOp::kDiv) && same(quotient->args[0], remainder->args[0]) &&
+          same(quotient->args[1], remainder->args[1]))
+        return GroupedAxis{remainder->args[0]->index, remainder->args[1], static_cast<int>(group),
+                           static_cast<int>(place)};
+    }
+  }
+  return std::nullopt;
+}
+
 bool same_extents(const std::vector<Expr>& a, const std::vector<Expr>& b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(),
                     [](const Expr& x, const Expr& y) { return same(x, y); });

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "compiler/kernel/kernel.h"
@@ -34,6 +35,15 @@ Expr substitute_axes(const Expr& e, const std::vector<Expr>& axes);
 Expr substitute_accumulator(const Expr& e, const Expr& value);
 /// `finish` of a band or reduction, written out.
 Expr finish_of(const Stage& stage);
+
+/// An axis taken apart into groups of `size` elements: axis / size, moved perhaps, and axis % size.
+struct GroupedAxis {
+  int axis = -1;
+  Expr size;
+  int group = -1, place = -1;  ///< which indices of the load
+};
+/// The first axis that the load's indices take apart so.
+std::optional<GroupedAxis> grouped_axis(const ExprNode& load);
 
 bool same_extents(const std::vector<Expr>& a, const std::vector<Expr>& b);
 /// How many operations an expression has.

@@ -21,6 +21,7 @@ FuzzCase KernelMaker::run() {
   for (int i = 0; i < num_inputs; ++i) add_input();
   int steps = pick(1, 5);
   for (int i = 0; i < steps; ++i) add_step();
+  if (may_swap_ && case_.seed % 8 == 3) add_groups();
   if (may_swap_ && chance(4)) add_transpose();
   if (images_.back().target.kind == LoadTarget::Kind::kInput) add_pointwise();
   add_output(images_.back());

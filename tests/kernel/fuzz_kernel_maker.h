@@ -100,6 +100,7 @@ class KernelMaker {
   void add_resampling();
   /// A band whose weights do not depend on the position.
   void add_filter();
+  void add_groups();
   static Expr expand_weight(const Expr& w) { return w - unary(ScalarOp::kFloor, w); }
 
   // fuzz_kernel_reduce.cpp: from many elements

@@ -272,4 +272,31 @@ void KernelMaker::add_filter() {
   images_.push_back(add_stage(std::move(band)));
 }
 
+/// Columns made four by four, taken out of their groups, and a window over rows behind that.
+void KernelMaker::add_groups() {
+  const Image image = images_.back();
+  const Expr size = const_int(4);
+  Stage grouped;
+  grouped.type = DType::kF32;
+  grouped.extents = {(image.extents[1] + const_int(3)) / size, image.extents[0], image.extents[2], size};
+  grouped.body =
+      to_type(mangle(read(image, {axis(1), axis(0) * size + axis(3), axis(2)}, Border::kClamp)), DType::kF32);
+  const Image groups = add_stage(std::move(grouped));
+  Stage columns;
+  columns.type = DType::kF32;
+  columns.extents = image.extents;
+  columns.body = load(groups.target, DType::kF32, {axis(1) / size, axis(0), axis(2), axis(1) % size});
+  const Image flat = add_stage(std::move(columns));
+  Stage band;
+  band.form = StageForm::kBand;
+  band.type = DType::kF32;
+  band.extents = image.extents;
+  const bool all_rows = chance(2);
+  band.first = all_rows ? const_int(0) : axis(0);
+  band.taps = all_rows ? image.extents[0] : const_int(1);
+  band.weight = float_param();
+  band.source = load(flat.target, DType::kF32, {band.first + tap(), axis(1), axis(2)});
+  images_.push_back(add_stage(std::move(band)));
+}
+
 }  // namespace galatea::testing

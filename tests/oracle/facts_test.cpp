@@ -25,14 +25,8 @@ using Json = nlohmann::ordered_json;
 const std::set<std::string> kLater = {
     "dump_image",
     "experimental.inputs.video",
-    "mel_filter_bank",
-    "mfcc",
     "optical_flow",
-    "power_spectrum",
-    "preemphasis_filter",
     "python_function",
-    "spectrogram",
-    "to_decibels",
 };
 
 /// Where an argument differs on purpose ("operator.argument: what"), and why.

@@ -428,7 +428,7 @@ class Reader {
       if (type.extents.size() > 32) return in_.error("too many dimensions");
     }
     type.ndim = static_cast<int>(type.extents.size());
-    type.layout = Layout(in_.layout_here());
+    type.layout = Layout(in_.layout_here(type.ndim));
     if (!type.layout.empty() && type.layout.size() != type.ndim)
       return in_.error("the layout does not have one letter per dimension");
     if (in_.take_word_here("gpu")) type.device = Device::kGpu;

@@ -1,5 +1,6 @@
 #include "compiler/ir/text/text_cursor.h"
 
+#include <algorithm>
 #include <charconv>
 
 #include "compiler/messages/messages.h"
@@ -55,12 +56,18 @@ std::string_view TextCursor::word() {
   return text_.substr(begin, at_ - begin);
 }
 
-std::string_view TextCursor::layout_here() {
+std::string_view TextCursor::layout_here(int ndim) {
   if (!more_on_line()) return {};
   const size_t begin = at_;
-  const auto is_axis = [](char c) { return (c >= 'A' && c <= 'Z') || c == '*'; };
+  const auto is_small = [](char c) { return c >= 'a' && c <= 'z'; };
+  const auto is_axis = [&](char c) { return (c >= 'A' && c <= 'Z') || c == '*' || is_small(c); };
   while (at_ < text_.size() && is_axis(text_[at_])) ++at_;
-  if (at_ < text_.size() && is_word(text_[at_])) at_ = begin;
+  const std::string_view letters = text_.substr(begin, at_ - begin);
+  // Small letters may be a word of the line's own.
+  const bool is_word_of_line = std::any_of(letters.begin(), letters.end(), is_small) &&
+                               (static_cast<int>(letters.size()) != ndim || letters == "gpu" ||
+                                (at_ < text_.size() && text_[at_] == '='));
+  if (is_word_of_line || (at_ < text_.size() && is_word(text_[at_]))) at_ = begin;
   return text_.substr(begin, at_ - begin);
 }
 

@@ -28,8 +28,9 @@ class TextCursor {
   bool more_on_line();
   /// [A-Za-z_][A-Za-z0-9_.]*, or empty.
   std::string_view word();
-  /// Names of axes, capital letters and `*`, as a whole word on this line; or empty.
-  std::string_view layout_here();
+  /// Names of axes, letters and `*`, as a whole word on this line; or empty. Small letters are names of as many
+  /// axes as there are, and no word of the line.
+  std::string_view layout_here(int ndim);
   std::optional<int64_t> integer();
   /// Digits, sign, point, exponent, inf, nan.
   std::string_view number();

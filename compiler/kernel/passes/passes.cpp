@@ -16,6 +16,8 @@ const std::vector<KernelPass>& kernel_passes() {
       {"integer_bands", "windows of integer weights add integers", integer_bands},
       // Before inlining and sinking, so that both see indices in the order of the source.
       {"permute_outputs", "layout changes move into the output's order of axes", permute_outputs, true},
+      // Before inlining, after which the map that takes groups apart is no load alone.
+      {"regroup_bands", "bands over what was made in groups run on the groups", regroup_bands, true},
       // Before sinking, so that a chain of maps sinks as one.
       {"inline_maps", "computes maps where they are read", inline_maps, true},
       // Before sinking, which wants equal domains.

@@ -1,0 +1,23 @@
+// What operators on sound share.
+//
+// Comes in: a node. Goes out: words of checks, windows, and pipelines of their examples.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "stdlib_ops/common/prelude.h"
+
+namespace galatea::ops {
+
+/// Of `power`: true for 2, an error for what is neither 1 nor 2.
+Result<bool> is_squared(const TypeContext& ctx);
+/// The most points of a transform.
+inline constexpr int64_t kMostPoints = int64_t{1} << 18;
+/// A vector of the program.
+int constant_vector(RecipeBuilder& b, const std::string& name, const std::vector<double>& values,
+                    DType type = DType::kF32);
+/// A pipeline body that is fed `sound`, FLOAT [t], and returns `expression`.
+std::string sound_example(const std::string& expression);
+
+}  // namespace galatea::ops
