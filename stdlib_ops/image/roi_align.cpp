@@ -328,7 +328,7 @@ Port image_port() {
           .dtypes = {DType::kU8, DType::kI16, DType::kU16, DType::kF32}};
 }
 
-Port boxes_port() {
+Port regions_port() {
   return {.name = "boxes",
           .documentation = "FLOAT [n, 4]: left, top, right, bottom, of this sample",
           .dtypes = {DType::kF32},
@@ -342,7 +342,7 @@ Port corner_port(const char* name, const char* documentation) {
 }
 
 std::vector<Port> inputs_with_reach(Port image) {
-  return {std::move(image), boxes_port(), corner_port("first", "first row and column that boxes reach"),
+  return {std::move(image), regions_port(), corner_port("first", "first row and column that boxes reach"),
           corner_port("end", "row and column behind the last")};
 }
 
@@ -366,7 +366,7 @@ Operator make_galatea_roi_align() {
       "an image HWC, NCHW of CHW. Numbers are those of torchvision.ops.roi_align, bit for bit. Integers round "
       "half to even. On a GPU sampling_ratio is 1 to 4. Boxes are the same for all frames of a sequence. More than 2^26 samples of a "
       "bin and coordinates beyond 2^24 pixels are the sample's error.";
-  op.inputs = {image_port(), boxes_port()};
+  op.inputs = {image_port(), regions_port()};
   op.min_inputs = op.max_inputs = 2;
   op.args = roi_align_args();
   op.args.push_back(roi_dtype_arg());
@@ -390,7 +390,7 @@ Operator make_roi_align_reach() {
   op.documentation =
       "As a step of fn.galatea.roi_align: first row and column, and those behind the last; they may lie outside of the "
       "image.";
-  op.inputs = {boxes_port()};
+  op.inputs = {regions_port()};
   op.min_inputs = op.max_inputs = 1;
   op.args = roi_align_args();
   op.type_rule = reach_types;
