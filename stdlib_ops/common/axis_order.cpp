@@ -139,14 +139,16 @@ std::vector<CountedAxis> counted_axes(RecipeBuilder& b, const std::vector<Resamp
   for (const size_t own : place) {
     const Spatial& s = all[own];
     const bool is_whole = same(s.begin, i64(0)) && same(s.end, s.extent);
-    Expr first = truth(true), innermost = truth(true);
+    Expr first = truth(true), innermost = truth(true), resampled = truth(true);
     for (size_t r = runs.size(); r-- > 0;) {
       if (!is_whole) first = select(runs[r].is, is_first(all, runs[r], own), first);
       innermost = select(runs[r].is, truth(own + 1 == runs[r].end), innermost);
+      resampled = select(runs[r].is, truth(runs[r].begin <= own && own < runs[r].end), resampled);
     }
     counted.push_back({.begin = is_whole ? i64(0) : select(first, i64(0), s.begin),
                        .end = is_whole ? s.extent : select(first, s.extent, s.end),
-                       .is_innermost = innermost});
+                       .is_innermost = innermost,
+                       .is_resampled = resampled});
   }
   return counted;
 }

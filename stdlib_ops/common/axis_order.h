@@ -21,6 +21,7 @@ struct AxisReach {
 struct CountedAxis {
   Expr begin, end;    ///< i64: the pixels that there are then; positions are counted from `begin`
   Expr is_innermost;  ///< bool
+  Expr is_resampled;  ///< bool; an axis that is not keeps its pixels
 };
 
 /// One for each of the axes, which are outermost first.

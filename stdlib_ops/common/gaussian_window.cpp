@@ -32,18 +32,22 @@ GaussianAxis::GaussianAxis(const ResampleAxis& axis, const GaussianWidth& width,
     : step_((to_f32(axis.hi) - to_f32(axis.lo)) / to_f32(max(axis.n, i64(1)))),
       start_((to_f32(axis.lo) - to_f32(counted.begin)) + ((f32(0.5) * step_ - f32(0.5)) - width.half)),
       origin_(counted.begin),
-      per_pixel_(width.per_pixel) {}
+      per_pixel_(width.per_pixel),
+      is_resampled_(counted.is_resampled) {}
 
 Expr GaussianAxis::place(const Expr& i) const { return to_f32(i) * step_ + start_; }
 
-Expr GaussianAxis::first(const Expr& i) const { return ceil_to_i64(place(i)) + origin_; }
+Expr GaussianAxis::first(const Expr& i) const {
+  return select(is_resampled_, ceil_to_i64(place(i)) + origin_, i);
+}
 
 Expr GaussianAxis::weight(const Expr& i, const Expr& tap) const {
   const Expr from = place(i);
   const Expr at = (kernel::unary(ScalarOp::kCeil, from) - from + to_f32(tap)) * per_pixel_;
   const Expr below = kernel::unary(ScalarOp::kFloor, at);
   const Expr value = table_value(below);
-  return value + (at - below) * (table_value(below + f32(1)) - value);
+  const Expr weight = value + (at - below) * (table_value(below + f32(1)) - value);
+  return select(is_resampled_, weight, select(equal(tap, i64(0)), f32(1), f32(0)));
 }
 
 }  // namespace galatea::ops

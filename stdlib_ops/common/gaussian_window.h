@@ -4,6 +4,8 @@
 // DALI keeps 65 values of the window, with straight lines between them and down to 0 behind the last one. Cell i
 // looks at the pixels from ceil(s) on, s = i step + ((start + (step / 2 - 1/2)) - half the window).
 //
+// An axis that keeps its extent is no exception, so that it matters which axes DALI resamples.
+//
 // Comes in: an axis of a resampling. Goes out: the first pixel of each cell and the weight of each tap.
 #pragma once
 
@@ -37,6 +39,7 @@ class GaussianAxis {
   Expr step_, start_;  ///< f32
   Expr origin_;        ///< i64
   Expr per_pixel_;     ///< f32
+  Expr is_resampled_;  ///< bool
 };
 
 }  // namespace galatea::ops

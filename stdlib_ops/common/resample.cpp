@@ -318,6 +318,23 @@ std::string stage_name(size_t pass) {
   return pass < std::size(kStageNames) ? kStageNames[pass] : fmt::format("along_{}", pass);
 }
 
+/// All axes of the tensor: what keeps its extent may be resampled, too.
+std::vector<ResampleAxis> with_kept_axes(RecipeBuilder& b, std::vector<ResampleAxis> axes) {
+  for (int d = 0; d < b.input_type(0).ndim; ++d)
+    if (std::ranges::find(axes, d, &ResampleAxis::dim) == axes.end()) {
+      const Expr extent = b.extent(0, d);
+      axes.push_back({.dim = d, .lo = f64(0), .hi = to_f64(extent), .n = extent, .within = true});
+    }
+  std::ranges::sort(axes, {}, &ResampleAxis::dim);
+  return axes;
+}
+
+/// Of other filters an axis that keeps its extent keeps its pixels.
+bool keeps_by_gaussian(RecipeBuilder& b) {
+  const Expr filter = filter_argument(b, "mag_filter");
+  return kernel::is_const(filter) && static_cast<Filter>(kernel::const_value(filter)) == Filter::kGaussian;
+}
+
 /// From the innermost axis to the outermost.
 std::vector<Pass> passes_of(RecipeBuilder& b, const std::vector<ResampleAxis>& axes, SpatialAxes spatial) {
   std::vector<AxisFilter> filters;
@@ -331,6 +348,8 @@ std::vector<Pass> passes_of(RecipeBuilder& b, const std::vector<ResampleAxis>& a
   std::vector<Pass> passes;
   for (size_t a = axes.size(); a-- > 0;) {
     const ResampleAxis& axis = axes[a];
+    const Expr& resampled = counted[a].is_resampled;  // none: nothing counts
+    if (resampled && kernel::is_const(resampled) && kernel::const_value(resampled) == 0) continue;
     // Where the result keeps fractions, weights of 14 bits would show.
     const bool is_exact =
         passes.empty() && b.input_type(0).dtype == DType::kU8 && b.output_type(0).dtype == DType::kU8;
@@ -359,6 +378,7 @@ StageRef resample(RecipeBuilder& b, std::vector<ResampleAxis> axes, SpatialAxes 
     axis.hi = b.scaled(0, axis.dim, axis.hi);
     if (axis.span) axis.span = axis.span * (absolute(axis.hi - axis.lo) / length);
   }
+  if (spatial == SpatialAxes::kThatChange && keeps_by_gaussian(b)) axes = with_kept_axes(b, std::move(axes));
   const DType out = b.output_type(0).dtype;
   std::vector<Pass> passes = passes_of(b, axes, spatial);
   std::vector<Expr> extents = b.extents(0);
