@@ -1,6 +1,7 @@
 #include "compiler/op/source.h"
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 #include <fmt/format.h>
@@ -44,7 +45,20 @@ Result<std::vector<Port>> ports_of(const SourceDeclaration& declaration, const T
   return ports;
 }
 
+/// Arguments become a configuration in JSON, which has finite numbers alone.
+Status check_finite(const TypeContext& ctx) {
+  for (const ArgSpec& arg : ctx.op().args) {
+    if ((arg.kind != ArgKind::kFloat && arg.kind != ArgKind::kFloatList) || !ctx.given(arg.name)) continue;
+    for (const double value : ctx.numbers(arg.name))
+      if (!std::isfinite(value))
+        return ctx.error(fmt::format("{}: {} must be finite, not {}", ctx.op().name, arg.name, value), {},
+                         arg.name);
+  }
+  return {};
+}
+
 Result<std::vector<ir::Type>> reader_types(const SourceDeclaration& declaration, const TypeContext& ctx) {
+  GALATEA_TRY(check_finite(ctx));
   if (declaration.check) GALATEA_TRY(declaration.check(ctx));
   runtime::ReaderOptions options;
   if (const auto objection = runtime::read_reader_options(common_config(ctx), options))

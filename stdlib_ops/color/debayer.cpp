@@ -58,10 +58,13 @@ Types debayer_types(const TypeContext& ctx) {
 }
 
 Expr i32(int64_t value) { return kernel::const_int(value, DType::kI32); }
-Expr half_of(const Expr& e) { return kernel::binary(ScalarOp::kShr, e, i32(1)); }
+Expr half_of(const Expr& e) { return kernel::binary(ScalarOp::kShr, e, kernel::const_int(1, e->type)); }
 /// Means of two and of four, from their sums; halves round up.
-Expr mean_of_two(const Expr& sum) { return half_of(sum + i32(1)); }
-Expr mean_of_four(const Expr& sum) { return kernel::binary(ScalarOp::kShr, sum + i32(2), i32(2)); }
+Expr mean_of_two(const Expr& sum) { return half_of(sum + kernel::const_int(1, sum->type)); }
+Expr mean_of_four(const Expr& sum) {
+  const Expr two = kernel::const_int(2, sum->type);
+  return kernel::binary(ScalarOp::kShr, sum + two, two);
+}
 
 /// A pixel's two neighbouring colours in the order of the row: its own besides green, and the other one.
 struct Colours {
@@ -75,6 +78,7 @@ class Debayer {
         axes_(image_axes(b.input_layout(0))),
         algorithm_(*algorithm_of(b.text("algorithm"))),
         type_(b.input_type(0).dtype),
+        sums_(sums_of(algorithm_, type_)),
         h_(b.extent(0, axes_.h)),
         w_(b.extent(0, axes_.w)) {
     const std::vector<Expr> blue = list_arg(b, "blue_position", 2, DType::kI64);
@@ -93,6 +97,12 @@ class Debayer {
   }
 
  private:
+  /// Means need the sums of four pixels alone: twice as many lanes for bytes.
+  static DType sums_of(Algorithm algorithm, DType type) {
+    const bool is_mean = algorithm == Algorithm::kBilinear || algorithm == Algorithm::kEdgeAware;
+    return is_mean && type == DType::kU8 ? DType::kI16 : DType::kI32;
+  }
+
   Axes extents() const { return {h_, w_, i64(algorithm_ == Algorithm::kGrey ? 1 : 3)}; }
 
   /// A pixel of the input.
@@ -100,13 +110,17 @@ class Debayer {
     Axes index(axes_.c < 0 ? 2 : 3, i64(0));
     index[static_cast<size_t>(axes_.h)] = y;
     index[static_cast<size_t>(axes_.w)] = x;
-    return kernel::convert(b_.load(0, std::move(index), border), DType::kI32);
+    return kernel::convert(b_.load(0, std::move(index), border), sums_);
   }
 
   /// Whether it is in a row with blue pixels, and whether it is green; of the tiles that begin at (1, 1).
   std::array<Expr, 2> site(const Expr& y, const Expr& x) const {
-    const Expr blue_row = equal(y & i64(1), blue_[0]);
-    return {blue_row, not_equal(blue_row, equal(x & i64(1), blue_[1]))};
+    const auto is_blue = [&](const Expr& place, const Expr& blue) {
+      const Expr one = kernel::const_int(1, sums_);
+      return equal(kernel::convert(place, sums_) & one, kernel::convert(blue, sums_));
+    };
+    const Expr blue_row = is_blue(y, blue_[0]);
+    return {blue_row, not_equal(blue_row, is_blue(x, blue_[1]))};
   }
 
   /// As the channel of an element.
@@ -268,6 +282,7 @@ class Debayer {
   const ImageAxes axes_;
   const Algorithm algorithm_;
   const DType type_;
+  const DType sums_;  ///< of what is summed
   const Expr h_, w_;
   std::array<Expr, 2> blue_;  ///< row and column, i64
 };

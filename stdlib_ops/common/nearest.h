@@ -2,13 +2,12 @@
 // innermost axis compute their places one by one; along all others the step is added from cell to cell, so that
 // errors add up. Masks depend on it, since with whole factors many places lie at the border of two pixels.
 //
-// Comes in: the axes of a resampling. Goes out: the pixel of each cell, as an expression.
+// Comes in: an axis of a resampling. Goes out: the pixel of each cell, as an expression.
 #pragma once
 
 #include <functional>
-#include <vector>
 
-#include "stdlib_ops/common/resample.h"
+#include "stdlib_ops/common/axis_order.h"
 
 namespace galatea::ops {
 
@@ -19,9 +18,7 @@ struct NearestAxis {
   Expr adds_up;       ///< bool
 };
 
-/// One for each of the axes, which are outermost first.
-std::vector<NearestAxis> nearest_axes(RecipeBuilder& b, const std::vector<ResampleAxis>& axes,
-                                      SpatialAxes spatial);
+NearestAxis nearest_axis(const ResampleAxis& axis, const CountedAxis& counted);
 
 /// The pixel of each cell, as an expression of the cell. `name`: of the axis.
 std::function<Expr(const Expr&)> nearest_pixels(RecipeBuilder& b, const ResampleAxis& axis,

@@ -105,6 +105,18 @@ std::vector<Expr> exact_list_arg(RecipeBuilder& b, std::string_view name, int n,
   return list_arg(b, name, n, type);
 }
 
+void check_finite(RecipeBuilder& b, std::string_view name, const std::vector<Expr>& numbers) {
+  for (const Expr& number : numbers)
+    b.check(absolute(number) <= f32(std::numeric_limits<float>::max()),
+            fmt::format("{} must be finite, not {{}}", name), {number}, {}, std::string(name));
+}
+
+Expr finite_arg(RecipeBuilder& b, std::string_view name) {
+  const Expr number = b.arg(name, DType::kF32);
+  check_finite(b, name, {number});
+  return number;
+}
+
 Expr input_element(RecipeBuilder& b, int input, int i, int n) {
   const ir::Type& type = b.input_type(input);
   if (type.static_volume() >= 0) return b.element(input, i);

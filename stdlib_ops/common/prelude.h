@@ -65,6 +65,10 @@ Status check_length(const TypeContext& ctx, std::string_view name, int n);
 std::vector<Expr> list_arg(RecipeBuilder& b, std::string_view name, int n, DType type);
 /// The same of a list that must have n elements: one does not stand for all.
 std::vector<Expr> exact_list_arg(RecipeBuilder& b, std::string_view name, int n, DType type);
+/// Fails samples in which one of an argument's numbers is infinite or no number.
+void check_finite(RecipeBuilder& b, std::string_view name, const std::vector<Expr>& numbers);
+/// A number argument as f32, which must be finite.
+Expr finite_arg(RecipeBuilder& b, std::string_view name);
 /// Element number i of an input that must have n elements; checked at run time where the type does not say
 /// so.
 Expr input_element(RecipeBuilder& b, int input, int i, int n);

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <numbers>
+#include <optional>
 
+#include "stdlib_ops/common/gaussian_window.h"
 #include "stdlib_ops/common/nearest.h"
 
 namespace galatea::ops {
@@ -22,6 +24,7 @@ struct AxisFilter {
   Expr inverse_radius;             ///< f32
   Expr taps;                       ///< i64
   Expr scale;                      ///< f64; negative mirrors
+  GaussianWidth gaussian;
 };
 
 double base_radius(Filter filter) {
@@ -38,9 +41,13 @@ Expr by_filter(const AxisFilter& filter, const F& of) {
   return result;
 }
 
-bool may_be_nearest(const AxisFilter& filter) {
-  return std::find(filter.candidates.begin(), filter.candidates.end(), Filter::kNearest) !=
-         filter.candidates.end();
+bool may_be(const AxisFilter& filter, Filter kind) {
+  return std::ranges::find(filter.candidates, kind) != filter.candidates.end();
+}
+
+/// Whether it matters from where DALI counts positions.
+bool is_counted(const AxisFilter& filter) {
+  return may_be(filter, Filter::kNearest) || may_be(filter, Filter::kGaussian);
 }
 
 std::vector<Filter> candidates(const Expr& type, const Expr& min_type, const Expr& mag_type) {
@@ -79,8 +86,20 @@ AxisFilter axis_filter(RecipeBuilder& b, const ResampleAxis& axis) {
     return antialias ? f64(base_radius(filter)) * widening : f64(base_radius(filter));
   });
   f.inverse_radius = to_f32(f64(1) / f.radius);
-  f.taps = max(ceil_to_i64(f64(2) * f.radius - f64(kTie)), i64(1));
+  f.gaussian = gaussian_width(to_f32(f.radius));
+  f.taps = by_filter(f, [&](Filter filter) {
+    return filter == Filter::kGaussian ? f.gaussian.taps
+                                       : max(ceil_to_i64(f64(2) * f.radius - f64(kTie)), i64(1));
+  });
   return f;
+}
+
+AxisReach reach_of(const AxisFilter& f) {
+  const Expr before = by_filter(f, [&](Filter filter) {
+    if (filter == Filter::kNearest) return f32(0);
+    return filter == Filter::kGaussian ? f.gaussian.half : to_f32(f.radius);
+  });
+  return {.before = before, .taps = f.taps};
 }
 
 Expr sinc(const Expr& x) {
@@ -106,10 +125,7 @@ Expr window(Filter filter, const Expr& t, const Expr& inverse_radius) {
     }
     case Filter::kLanczos3:
       return select(u < f32(1), sinc(u * f32(3)) * sinc(u), f32(0));
-    case Filter::kGaussian: {
-      const Expr v = u * f32(2);
-      return select(u <= f32(1.000001), kernel::unary(ScalarOp::kExp, -(v * v)), f32(0));
-    }
+    case Filter::kGaussian:  // gaussian_window.h
     case Filter::kBox:
     case Filter::kHamming:
       break;  // of presets: check_filters() refuses them here
@@ -126,14 +142,18 @@ struct Tables {
 };
 
 Tables make_tables(RecipeBuilder& b, const ResampleAxis& axis, const AxisFilter& f,
-                   const NearestAxis& nearest, const std::string& name, bool integer_weights) {
+                   const CountedAxis& counted, const std::string& name, bool integer_weights) {
   auto sample_point = [&](const Expr& i) { return axis.lo + (to_f64(i) + f64(0.5)) * f.scale; };
   Tables tables;
   tables.taps = f.taps;
-  const auto pixel = may_be_nearest(f) ? nearest_pixels(b, axis, nearest, name) : nullptr;
+  const auto pixel =
+      may_be(f, Filter::kNearest) ? nearest_pixels(b, axis, nearest_axis(axis, counted), name) : nullptr;
+  std::optional<GaussianAxis> gaussian;
+  if (may_be(f, Filter::kGaussian)) gaussian.emplace(axis, f.gaussian, counted);
   tables.first = b.map(name + "_first", DType::kI64, {axis.n}, [&](const Axes& at) {
     return by_filter(f, [&](Filter filter) {
       if (filter == Filter::kNearest) return pixel(at[0]);
+      if (filter == Filter::kGaussian) return gaussian->first(at[0]);
       return ceil_to_i64(sample_point(at[0]) - (f.radius + f64(0.5 + kTie)));
     });
   });
@@ -143,7 +163,10 @@ Tables make_tables(RecipeBuilder& b, const ResampleAxis& axis, const AxisFilter&
   auto first = [&](const Expr& i) { return b.load(tables.first, {i}); };
   const StageRef raw = b.map(name + "_raw", DType::kF32, {axis.n, f.taps}, [&](const Axes& at) {
     const Expr t = to_f32(to_f64(first(at[0]) + at[1]) + f64(0.5) - sample_point(at[0]));
-    return by_filter(f, [&](Filter filter) { return window(filter, t, f.inverse_radius); });
+    return by_filter(f, [&](Filter filter) {
+      return filter == Filter::kGaussian ? gaussian->weight(at[0], at[1])
+                                         : window(filter, t, f.inverse_radius);
+    });
   });
   const StageRef sum = b.reduce(
       {.name = name + "_sum",
@@ -295,22 +318,45 @@ std::string stage_name(size_t pass) {
   return pass < std::size(kStageNames) ? kStageNames[pass] : fmt::format("along_{}", pass);
 }
 
+/// All axes of the tensor: what keeps its extent may be resampled, too.
+std::vector<ResampleAxis> with_kept_axes(RecipeBuilder& b, std::vector<ResampleAxis> axes) {
+  for (int d = 0; d < b.input_type(0).ndim; ++d)
+    if (std::ranges::find(axes, d, &ResampleAxis::dim) == axes.end()) {
+      const Expr extent = b.extent(0, d);
+      axes.push_back({.dim = d, .lo = f64(0), .hi = to_f64(extent), .n = extent, .within = true});
+    }
+  std::ranges::sort(axes, {}, &ResampleAxis::dim);
+  return axes;
+}
+
+/// Of other filters an axis that keeps its extent keeps its pixels.
+bool keeps_by_gaussian(RecipeBuilder& b) {
+  const Expr filter = filter_argument(b, "mag_filter");
+  return kernel::is_const(filter) && static_cast<Filter>(kernel::const_value(filter)) == Filter::kGaussian;
+}
+
 /// From the innermost axis to the outermost.
 std::vector<Pass> passes_of(RecipeBuilder& b, const std::vector<ResampleAxis>& axes, SpatialAxes spatial) {
   std::vector<AxisFilter> filters;
-  for (size_t a = axes.size(); a-- > 0;) filters.push_back(axis_filter(b, axes[a]));
-  std::vector<NearestAxis> nearest(axes.size());
-  if (std::ranges::any_of(filters, may_be_nearest)) nearest = nearest_axes(b, axes, spatial);
+  std::vector<AxisReach> reaches;
+  for (const ResampleAxis& axis : axes) {
+    filters.push_back(axis_filter(b, axis));
+    reaches.push_back(reach_of(filters.back()));
+  }
+  std::vector<CountedAxis> counted(axes.size());
+  if (std::ranges::any_of(filters, is_counted)) counted = counted_axes(b, axes, reaches, spatial);
   std::vector<Pass> passes;
-  for (size_t p = 0; p < axes.size(); ++p) {
-    const ResampleAxis& axis = axes[axes.size() - 1 - p];
+  for (size_t a = axes.size(); a-- > 0;) {
+    const ResampleAxis& axis = axes[a];
+    const Expr& resampled = counted[a].is_resampled;  // none: nothing counts
+    if (resampled && kernel::is_const(resampled) && kernel::const_value(resampled) == 0) continue;
     // Where the result keeps fractions, weights of 14 bits would show.
     const bool is_exact =
-        p == 0 && b.input_type(0).dtype == DType::kU8 && b.output_type(0).dtype == DType::kU8;
+        passes.empty() && b.input_type(0).dtype == DType::kU8 && b.output_type(0).dtype == DType::kU8;
     passes.push_back(
         {.dim = static_cast<size_t>(axis.dim),
          .n = axis.n,
-         .tables = make_tables(b, axis, filters[p], nearest[axes.size() - 1 - p], axis_name(p), is_exact),
+         .tables = make_tables(b, axis, filters[a], counted[a], axis_name(passes.size()), is_exact),
          .is_exact = is_exact});
   }
   return passes;
@@ -332,6 +378,7 @@ StageRef resample(RecipeBuilder& b, std::vector<ResampleAxis> axes, SpatialAxes 
     axis.hi = b.scaled(0, axis.dim, axis.hi);
     if (axis.span) axis.span = axis.span * (absolute(axis.hi - axis.lo) / length);
   }
+  if (spatial == SpatialAxes::kThatChange && keeps_by_gaussian(b)) axes = with_kept_axes(b, std::move(axes));
   const DType out = b.output_type(0).dtype;
   std::vector<Pass> passes = passes_of(b, axes, spatial);
   std::vector<Expr> extents = b.extents(0);

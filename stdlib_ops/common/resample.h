@@ -9,7 +9,7 @@
 // ceil(2 r) of them, by their distance t = k + 1/2 - s; weights are normalised to sum 1; pixels past the edge
 // repeat the edge. hi < lo mirrors.
 //
-// Nearest neighbours are found as DALI finds them (nearest.h).
+// Nearest neighbours are found, and Gaussian windows cut, as DALI does it (nearest.h, gaussian_window.h).
 //
 //   table stages:  first[i]   raw[i, k]   sum[i]   weight[i, k]
 //   u8 to u8:      weights are integers that sum to 16384 exactly (the centre tap takes the rest), the

@@ -182,7 +182,10 @@ AxisRange range_by(RecipeBuilder& b, const AxisArguments& arguments, const Expr&
   const Expr length = to_f64(input_extent);
   const bool positional = b.num_inputs() > first_positional;
   const auto list = [&](const char* name) {
-    return arguments.list(name, std::string_view(name).starts_with("rel_") ? DType::kF32 : DType::kI64);
+    const bool is_relative = std::string_view(name).starts_with("rel_");
+    Expr number = arguments.list(name, is_relative ? DType::kF32 : DType::kI64);
+    if (is_relative) check_finite(b, name, {number});
+    return number;
   };
   // As in DALI, an argument is multiplied in f32 (0.45 of 150 is 67.5, not 67.4999998), and what an input
   // says in f64; so are a start and a shape that are both relative, which meet as one product.

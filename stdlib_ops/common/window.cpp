@@ -125,6 +125,7 @@ int64_t crop_length(const RecipeBuilder& b, size_t axes) {
 /// Extent of one axis of the window: truncated; absent or not positive keeps the input's.
 Expr window_extent(RecipeBuilder& b, const std::string& axes, size_t n, const Expr& input) {
   const char* single = window_axis(axes[n]).single;
+  const char* name = b.given("crop") ? "crop" : single;
   Expr asked;
   if (b.given("crop")) {
     const int64_t length = crop_length(b, axes.size());
@@ -136,6 +137,7 @@ Expr window_extent(RecipeBuilder& b, const std::string& axes, size_t n, const Ex
   } else {
     return input;
   }
+  check_finite(b, name, {asked});
   return select(to_i64(asked) <= i64(0), input, to_i64(asked));
 }
 

@@ -156,6 +156,8 @@ class Eraser {
       const auto shape = b_.arg_list("shape", count, DType::kF32);
       const auto anchor = b_.given("anchor") ? b_.arg_list("anchor", count, DType::kF32)
                                              : std::vector<Expr>(static_cast<size_t>(count), f32(0));
+      check_finite(b_, "shape", shape);
+      check_finite(b_, "anchor", anchor);
       for (size_t first = 0; first < shape.size(); first += axes_.size())
         boxes.push_back(make_box([&](size_t k) { return anchor[first + k]; },
                                  [&](size_t k) { return shape[first + k]; }));

@@ -79,6 +79,7 @@ std::vector<ResizeRequest> requests_of(RecipeBuilder& b, const std::vector<int>&
   };
   const auto sizes = list("sizes"), scales = list("scales"), limits = list("max_size"),
              alignment = list("alignment");
+  check_finite(b, "alignment", alignment);
   for (size_t a = 0; a < named.size(); ++a) {
     ResizeRequest& request = requests[static_cast<size_t>(named[a])];
     request.size = to_f64(sizes.empty() ? scales[a] * to_f32(b.full_extent(0, request.dim)) : sizes[a]);

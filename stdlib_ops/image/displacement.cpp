@@ -87,7 +87,7 @@ void define_sphere(RecipeBuilder& b) {
 }
 
 void define_water(RecipeBuilder& b) {
-  const auto number = [&](const char* name) { return b.arg(name, DType::kF32); };
+  const auto number = [&](const char* name) { return finite_arg(b, name); };
   const Expr ampl_x = number("ampl_x"), ampl_y = number("ampl_y"), freq_x = number("freq_x"),
              freq_y = number("freq_y"), phase_x = number("phase_x"), phase_y = number("phase_y");
   output_displaced(b, [&](const Expr& x, const Expr& y) -> Place {

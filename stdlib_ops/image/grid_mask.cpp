@@ -29,7 +29,7 @@ void define_grid_mask(RecipeBuilder& b) {
   b.check(absolute(angle) <= f32(1e9), "the angle {} is no angle in radians", {angle}, {}, "angle");
   const Expr c = kernel::unary(ScalarOp::kCos, angle), s = kernel::unary(ScalarOp::kSin, angle);
   const Expr size = to_f32(tile);
-  const Expr shift_x = b.arg("shift_x", DType::kF32), shift_y = b.arg("shift_y", DType::kF32);
+  const Expr shift_x = finite_arg(b, "shift_x"), shift_y = finite_arg(b, "shift_y");
   const auto in_square = [&](const Expr& place) {
     return place - kernel::unary(ScalarOp::kFloor, place) < ratio;
   };

@@ -29,7 +29,7 @@ void define_bbox_paste(RecipeBuilder& b) {
   const Expr scale = f32(1) / ratio;
   // No margin is so large that the image leaves the canvas at its far edge, not even by an ulp.
   const auto margin = [&](const char* name) {
-    return kernel::min(b.arg(name, DType::kF32) * (ratio - f32(1)) / ratio, f32(1) - scale);
+    return kernel::min(finite_arg(b, name) * (ratio - f32(1)) / ratio, f32(1) - scale);
   };
   const Expr left = margin("paste_x"), top = margin("paste_y");
   const bool corners = b.flag("ltrb");

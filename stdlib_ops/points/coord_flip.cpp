@@ -41,7 +41,7 @@ void define_coord_flip(RecipeBuilder& b) {
   std::vector<Expr> flips, sums;
   for (const char letter : letters) {
     flips.push_back(not_equal(b.arg(std::string("flip_") + letter, DType::kI64), i64(0)));
-    sums.push_back(f32(2) * b.arg(std::string("center_") + letter, DType::kF32));
+    sums.push_back(f32(2) * finite_arg(b, std::string("center_") + letter));
   }
   output_points(b, "coord_flip", n, [&](const Expr& k, const Coordinate& of) {
     const Expr x = of(k);

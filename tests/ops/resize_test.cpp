@@ -23,13 +23,49 @@ double kernel_value(int filter, double t, double r) {
              : u < 2 ? -0.5 * u * u * u + 2.5 * u * u - 4 * u + 2
                      : 0;
     }
-    case kLanczos3: {
+    default: {
       const double u = 3 * t / r;
       return std::abs(u) >= 3 ? 0 : sinc(u) * sinc(u / 3);
     }
-    default:
-      return std::abs(t) <= r * (1 + 1e-6) ? std::exp(-std::pow(2 * t / r, 2)) : 0;
   }
+}
+
+/// Between 65 values of exp(-(2 t / r)^2) lie straight lines; 1 is a step from one to the next.
+double tabulated_gaussian(double at) {
+  auto value = [](double n) { return n > 64 ? 0.0 : std::exp(-std::pow((n - 32) / 16, 2)); };
+  const double below = std::floor(at);
+  return std::lerp(value(below), value(below + 1), at - below);
+}
+
+struct Tap {
+  int64_t pixel;
+  double weight;
+};
+
+/// The taps of one cell of a Gaussian of radius r, at positions that are rounded to f32 as DALI's are.
+std::vector<Tap> gaussian_taps(double lo, double hi, int64_t n, int64_t i, double r) {
+  const float per_pixel =
+      64 / (static_cast<float>(r) * 0.5F * static_cast<float>(M_SQRT1_2) * 4 * static_cast<float>(M_SQRT2));
+  const float step = static_cast<float>(hi - lo) / static_cast<float>(n);
+  const float begin = static_cast<float>(lo) + (0.5F * step - 0.5F - 32 / per_pixel);
+  const float place = static_cast<float>(i) * step + begin;
+  const auto first = static_cast<int64_t>(std::ceil(place));
+  std::vector<Tap> taps;
+  for (int64_t k = 0; static_cast<float>(k) < 64 / per_pixel; ++k)
+    taps.push_back(
+        {first + k, tabulated_gaussian((static_cast<double>(first + k) - static_cast<double>(place)) *
+                                       static_cast<double>(per_pixel))});
+  return taps;
+}
+
+/// The taps of one cell of any other filter.
+std::vector<Tap> exact_taps(int filter, double s, double r) {
+  std::vector<Tap> taps;
+  const auto first = static_cast<int64_t>(std::ceil(s - r - 0.5 - 1e-9));
+  const auto count = static_cast<int64_t>(std::ceil(2 * r - 1e-9));
+  for (int64_t k = first; k < first + count; ++k)
+    taps.push_back({k, kernel_value(filter, static_cast<double>(k) + 0.5 - s, r)});
+  return taps;
 }
 
 /// One axis: for every output cell the weights of the input pixels; the filter is made for `least` of them at
@@ -43,20 +79,13 @@ std::vector<std::vector<double>> axis_weights(int64_t extent, double lo, double 
   for (int64_t i = 0; i < n; ++i) {
     std::vector<double> w(static_cast<size_t>(extent), 0.0);
     const double s = lo + (static_cast<double>(i) + 0.5) * scale;
-    auto add = [&](int64_t k, double value) {
-      w[static_cast<size_t>(std::clamp<int64_t>(k, 0, extent - 1))] += value;
-    };
-    if (filter == kNn) {
-      add(static_cast<int64_t>(std::floor(s)), 1);
-    } else {
-      double sum = 0;
-      const auto first = static_cast<int64_t>(std::ceil(s - r - 0.5 - 1e-9));
-      const auto count = static_cast<int64_t>(std::ceil(2 * r - 1e-9));
-      for (int64_t k = first; k < first + count; ++k)
-        sum += kernel_value(filter, static_cast<double>(k) + 0.5 - s, r);
-      for (int64_t k = first; k < first + count; ++k)
-        add(k, kernel_value(filter, static_cast<double>(k) + 0.5 - s, r) / sum);
-    }
+    const std::vector<Tap> taps = filter == kNn ? std::vector<Tap>{{static_cast<int64_t>(std::floor(s)), 1}}
+                                  : filter == kGaussian ? gaussian_taps(lo, hi, n, i, r)
+                                                        : exact_taps(filter, s, r);
+    double sum = 0;
+    for (const Tap& tap : taps) sum += tap.weight;
+    for (const Tap& tap : taps)
+      w[static_cast<size_t>(std::clamp<int64_t>(tap.pixel, 0, extent - 1))] += tap.weight / sum;
     result.push_back(std::move(w));
   }
   return result;

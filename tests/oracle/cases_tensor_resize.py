@@ -57,8 +57,15 @@ def add_types(group):
         if key == "nn":
             continue
         code = CODE[key]
-        case(group, key, f"sizes=[4, 9, 2], interp_type=types.{interp}", tensors(*RAGGED, key=924),
+        # Of a Gaussian, an axis that keeps its extent has cases of its own, below.
+        shapes = [shape for shape in RAGGED if shape[0] != 4] if key == "gaussian" else RAGGED
+        case(group, key, f"sizes=[4, 9, 2], interp_type=types.{interp}", tensors(*shapes, key=924),
              lambda x, c=code: formulas.tensor_resize(x, [0, 1, 2], sizes=[4, 9, 2], min_filter=c, mag_filter=c))
+    # DALI resamples a second axis, too, where one is named, and those between two; a Gaussian shows it.
+    for name, axes, sizes in (("first", [0], [5]), ("last", [2], [5]), ("around", [0, 2], [5, 4]), ("none", [0, 1, 2], [6, 7, 3]),
+                              ("kept", [0, 1, 2], [4, 9, 2])):
+        shapes = {"none": [(6, 7, 3)], "kept": [(4, 4, 3)]}.get(name, [(6, 7, 3), (9, 8, 3)])
+        case(group, "gaussian_" + name, f"sizes={sizes}, axes={axes}, interp_type=types.INTERP_GAUSSIAN", tensors(*shapes, key=925))
     case(group, "filters", "sizes=[4, 9], axes=[0, 1], min_filter=types.INTERP_CUBIC, mag_filter=types.INTERP_LANCZOS3",
          tensors(*RAGGED, key=926), lambda x: formulas.tensor_resize(x, [0, 1], sizes=[4, 9], min_filter=2, mag_filter=3))
     case(group, "no_antialias", "sizes=[3], axes=[0], antialias=False", tensors(*RAGGED, key=928),

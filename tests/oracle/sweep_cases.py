@@ -26,7 +26,6 @@ ON_PURPOSE = [
      "several fill values beside one mean: all channels but the first are 0 in DALI"),
     (r"reductions\.(rms|mean_square)", "^values",
      "squares of UINT16 above 2^31 wrap in DALI"),
-    ("INTERP_GAUSSIAN", "^values", "a tap on the very edge of a Gaussian window: float32 noise decides about it in DALI"),
     (r"(rotate|warp_affine|warp_perspective|sphere|water).*(INTERP_NN)", "^values", "ties of nearest neighbours, which float32 noise decides in DALI"),
     ("save_attrs", "^(layout|extents)", "the extents of a sequence are those of each frame"),
     (r"bbox_rotate.* size=\[\d*\.", "^(values|extents)", "a fractional size: DALI truncates it here and rounds it in rotate"),

@@ -6,6 +6,9 @@
 #include <cstring>
 #include <filesystem>
 #include <set>
+#include <string_view>
+
+#include <fmt/format.h>
 
 #include "compiler/codegen/llvm_backend.h"
 #include "compiler/compile.h"
@@ -13,6 +16,7 @@
 #include "tests/native/sample_folder.h"
 #include "tests/pipelines/pipeline_runner.h"
 #include "tests/support/product.h"
+#include "tests/support/statistics.h"
 #include "tests/support/tiers.h"
 
 namespace galatea::testing {
@@ -323,6 +327,35 @@ TEST(Batch, PermutationsAreDrawnBySamples) {
     }
     if (std::string(arguments).find("repetitions") == std::string::npos) {
       EXPECT_EQ(all.size(), 4u);
+    }
+  }
+}
+
+/// Each place that a sample may get is as likely: chi-square at the level 0.001, of three degrees of freedom or two.
+TEST(Batch, PlacesAreAsLikely) {
+  const std::string data = sample_folder("batch").string();
+  for (const char* arguments : {"", "no_fixed_points=True", "allow_repetitions=True",
+                                "allow_repetitions=True, no_fixed_points=True"}) {
+    const Compiled compiled =
+        compile_text(of_files(fmt::format("    drawn = [fn.batch_permutation({}) for _ in range(120)]\n"
+                                          "    return fn.stack(*drawn), label\n",
+                                          arguments)),
+                     data, ir::OnError::kRaise);
+    ASSERT_TRUE(compiled.program) << compiled.errors;
+    const BatchOutcome outcome = run_compiled(compiled, 0);
+    ASSERT_EQ(outcome.error, "");
+    for (size_t sample = 0; sample < 4; ++sample) {
+      const std::string& bytes = outcome.batches.at(0).at(sample).second;
+      std::vector<int32_t> places(bytes.size() / sizeof(int32_t));
+      std::memcpy(places.data(), bytes.data(), bytes.size());
+      std::vector<int> counts(4, 0);
+      for (const int32_t place : places) ++counts.at(static_cast<size_t>(place));
+      const bool moves = std::string_view(arguments).find("no_fixed") != std::string_view::npos;
+      if (moves) {
+        EXPECT_EQ(counts[sample], 0);
+        counts.erase(counts.begin() + static_cast<std::ptrdiff_t>(sample));
+      }
+      EXPECT_LT(chi_square(counts), moves ? 13.82 : 16.27) << arguments << ", sample " << sample;
     }
   }
 }

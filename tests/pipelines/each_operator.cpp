@@ -20,6 +20,7 @@ struct EachCall {
 const EachCall kEachCall[] = {
     {"resize", "size=[<3.0,9.0>, <3.0,9.0>]"},
     {"resize", "resize_shorter=<3.0,12.0>, interp_type=types.INTERP_CUBIC"},
+    {"resize", "resize_longer=<3.0,14.0>, interp_type=types.INTERP_GAUSSIAN"},
     {"resize", "size=[7, 5], interp_type=types.INTERP_NN, mode=\"not_larger\""},
     {"resize_crop_mirror", "resize_shorter=<5.0,9.0>, crop=[4, 5], mirror={0,3}"},
     {"fast_resize_crop_mirror", "size=[6, 7], crop=[4, 5], mirror={0,3}"},

@@ -123,6 +123,10 @@ PipelineOutcome run_pipeline(const std::string& text, uint64_t images, const Pip
     for (const Diagnostic& d : staged.diagnostics) out.staging += "\n" + render_text(d, sources);
     return out;
   }
+  if (staged.graphs.empty()) {
+    out.error = "the first batch that is fed decides what the pipeline is";
+    return out;
+  }
   CompileOptions options;
   options.registry = &product().registry;
   options.backend = way.backend;

@@ -39,8 +39,8 @@ std::vector<PipelineWay> ways(uint64_t seed) {
   return out;
 }
 
-PipelineOutcome judged(const std::string& text, uint64_t images) {
-  return run_pipeline(text, images, {"stages, unfused", backends().judge.get(), false, false, 1});
+PipelineOutcome judged(const std::string& text, uint64_t images, const std::string& data) {
+  return run_pipeline(text, images, {"stages, unfused", backends().judge.get(), false, false, 1}, data);
 }
 
 Finding look_at(const std::string& text, uint64_t seed) {

@@ -10,7 +10,8 @@
 namespace galatea::testing {
 
 /// Each operator as its own kernel, every stage stored, in the judge's hands.
-PipelineOutcome judged(const std::string& text, uint64_t images);
+/// `data`: the folder of a pipeline that reads files.
+PipelineOutcome judged(const std::string& text, uint64_t images, const std::string& data = {});
 /// Machine code, fused, and another way that the seed chooses.
 std::vector<PipelineWay> ways(uint64_t seed);
 /// What the judge says of a text, and what is wrong with it in these ways, or nothing.

@@ -7,13 +7,21 @@
 
 namespace galatea::testing {
 
-/// The statistic of counts that should be equal; of as many degrees of freedom as there are counts, less one.
-inline double chi_square(const std::vector<int>& counts) {
+/// The statistic of counts that should be as `shares` of all; of as many degrees of freedom as there are counts, less
+/// one.
+inline double chi_square(const std::vector<int>& counts, const std::vector<double>& shares) {
   double total = 0, sum = 0;
   for (const int count : counts) total += count;
-  const double wanted = total / static_cast<double>(counts.size());
-  for (const int count : counts) sum += (count - wanted) * (count - wanted) / wanted;
+  for (size_t n = 0; n < counts.size(); ++n) {
+    const double wanted = total * shares[n];
+    sum += (counts[n] - wanted) * (counts[n] - wanted) / wanted;
+  }
   return sum;
+}
+
+/// The same of counts that should be equal.
+inline double chi_square(const std::vector<int>& counts) {
+  return chi_square(counts, std::vector<double>(counts.size(), 1 / static_cast<double>(counts.size())));
 }
 
 /// Kolmogorov and Smirnov's statistic of numbers that should be uniform in [low, high], times the root of how many

@@ -1,0 +1,172 @@
+// Numbers, lists and words that no argument is made for, in every argument of every operator: a diagnostic or a
+// result, and never a crash. The carrier is the operator's own example.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "tests/native/sample_folder.h"
+#include "tests/pipelines/ways.h"
+#include "tests/support/cases.h"
+#include "tests/support/product.h"
+
+namespace galatea::testing {
+namespace {
+
+using op::ArgKind;
+
+const std::vector<std::string> kNumbers = {
+    "float(\"nan\")", "float(\"inf\")", "-float(\"inf\")", "-1",        "0", "0.5", "-2.5",
+    "1e38",           "1 << 31",        "(1 << 63) - 1",   "-(1 << 62)"};
+const std::vector<std::string> kWords = {"\"\"", "\"nonsense\"", "\"HH\"", "7", "[]"};
+
+bool is_number(ArgKind kind) {
+  return kind == ArgKind::kInt || kind == ArgKind::kFloat || kind == ArgKind::kInterp ||
+         kind == ArgKind::kImageType || kind == ArgKind::kBool || kind == ArgKind::kDType;
+}
+bool is_list(ArgKind kind) { return kind == ArgKind::kIntList || kind == ArgKind::kFloatList; }
+
+/// The number as one that only the sample knows.
+std::string drawn(const std::string& number) {
+  return fmt::format("fn.random.uniform(range=[0.0, 1.0]) * 0 + {}", number);
+}
+
+/// What is given to an argument of this kind.
+std::vector<std::string> bad_values(const op::ArgSpec& arg) {
+  std::vector<std::string> out;
+  if (is_number(arg.kind)) {
+    out = kNumbers;
+    if (arg.per_sample)
+      for (const std::string& number : kNumbers) out.push_back(drawn(number));
+    out.insert(out.end(), {"\"word\"", "[]", "[1, 2]", "[1.0] * 9"});
+    if (arg.per_sample) out.emplace_back("fn.random.uniform(range=[0.0, 9.0], shape=[3])");
+  } else if (is_list(arg.kind)) {
+    for (const std::string& number : kNumbers) {
+      out.push_back(number);
+      out.push_back(fmt::format("[{0}, {0}]", number));
+      if (arg.per_sample) out.push_back(fmt::format("fn.stack({0}, {0})", drawn(number)));
+    }
+    out.insert(out.end(), {"[]", "[1.0] * 3", "[1] * 9", "\"word\"", "[\"word\"]", "[[1, 2], [3]]"});
+    if (arg.per_sample) out.emplace_back("fn.random.uniform(range=[0.0, 9.0], shape=[7])");
+  } else {
+    out = kWords;
+  }
+  return out;
+}
+
+/// Where the call of an operator has its arguments in a text: behind the bracket, up to the one that closes it.
+struct Span {
+  size_t begin = std::string::npos, end = 0;
+};
+Span arguments_of(const std::string& text, const std::string& name) {
+  const std::string head = "fn." + name + "(";
+  const size_t at = text.find(head);
+  if (at == std::string::npos) return {};
+  Span span{at + head.size(), at + head.size()};
+  for (int depth = 1; span.end < text.size(); ++span.end) {
+    const char c = text[span.end];
+    if (c == '(' || c == '[' || c == '{') ++depth;
+    if (c == ')' || c == ']' || c == '}') --depth;
+    if (depth == 0) return span;
+  }
+  return {};
+}
+
+/// The arguments of a call, taken apart at the commas between them.
+std::vector<std::string> apart(const std::string& arguments) {
+  std::vector<std::string> out;
+  int depth = 0;
+  std::string one;
+  for (const char c : arguments) {
+    if (c == '(' || c == '[' || c == '{') ++depth;
+    if (c == ')' || c == ']' || c == '}') --depth;
+    if (c == ',' && depth == 0) {
+      out.push_back(one);
+      one.clear();
+    } else if (!one.empty() || (c != ' ' && c != '\n')) {
+      one += c;
+    }
+  }
+  if (!one.empty()) out.push_back(one);
+  return out;
+}
+
+struct BadCase {
+  const op::Operator* op;
+  const op::ArgSpec* arg;
+  std::string value;
+
+  std::string text() const {
+    std::string body = "    " + op->example;
+    for (size_t at = 0; (at = body.find('\n', at)) != std::string::npos && at + 1 < body.size(); ++at)
+      body.insert(at + 1, "    ");
+    const Span span = arguments_of(body, op->name);
+    std::vector<std::string> all = apart(body.substr(span.begin, span.end - span.begin));
+    std::erase_if(all, [&](const std::string& one) { return one.starts_with(arg->name + "="); });
+    all.push_back(fmt::format("{}={}", arg->name, value));
+    body.replace(span.begin, span.end - span.begin, fmt::format("{}", fmt::join(all, ", ")));
+    return "from nvidia.dali import pipeline_def, fn, types, math\n\n\n"
+           "@pipeline_def(batch_size=4, num_threads=1, seed=3, memory_limit=1 << 28)\ndef pipe(data: str):\n" +
+           body;
+  }
+};
+
+std::vector<BadCase> bad_cases() {
+  std::vector<BadCase> out;
+  for (const auto& op : product().registry.all()) {
+    if (op->internal || arguments_of(op->example, op->name).begin == std::string::npos) continue;
+    for (const op::ArgSpec& arg : op->args) {
+      if (arg.no_effect || !arg.refused.empty()) continue;
+      for (std::string& value : bad_values(arg)) out.push_back({op.get(), &arg, std::move(value)});
+    }
+  }
+  return out;
+}
+
+TEST(BadArguments, AreToldOrHarmless) {
+  const std::vector<BadCase> all = bad_cases();
+  const std::string data = sample_folder("bad_arguments").string();
+  const int64_t number = cases(std::ssize(all) / 4, 50);
+  // Of few cases each run takes them from everywhere.
+  constexpr size_t kStep = 7919;
+  for (int64_t i = 0; i < number; ++i) {
+    const BadCase& one = all[static_cast<size_t>(i) * kStep % all.size()];
+    SCOPED_TRACE(one.text());
+    // What only a bug can cause is thrown.
+    EXPECT_NO_THROW(judged(one.text(), 1, data));
+  }
+}
+
+/// Places that are no place move nothing: numbers that are infinite or none are the sample's error, or the text's.
+TEST(BadArguments, NoPlaceIsTold) {
+  const std::vector<std::pair<std::string, std::string>> places = {
+      {"crop", "crop=[{}, 4]"},
+      {"crop", "crop_h={}, crop_w=4"},
+      {"slice", "rel_start=[{}], rel_shape=[0.5], axes=[0]"},
+      {"slice", "rel_start=[0.1], rel_end=[{}], axes=[0]"},
+      {"erase", "anchor=[{}], shape=[0.5], axes=[0]"},
+      {"erase", "shape=[{}], axes=[0]"},
+      {"tensor_resize", "sizes=[4, 4], axes=[0, 1], alignment={}"},
+      {"grid_mask", "shift_x={}"}};
+  for (const auto& [name, arguments] : places)
+    for (const char* number : {"float(\"nan\")", "float(\"inf\")"})
+      for (const std::string& given : {std::string(number), drawn(number)}) {
+        const std::string call =
+            fmt::format("fn.{}(x, {})", name, fmt::format(fmt::runtime(arguments), given));
+        const PipelineOutcome outcome = judged(
+            "from nvidia.dali import pipeline_def, fn, types\n\n\n"
+            "@pipeline_def(batch_size=4, num_threads=1, seed=3)\ndef pipe():\n"
+            "    x = fn.external_source(name=\"image\", dtype=types.UINT8, layout=\"HWC\", shape=[-1, -1, 3])\n"
+            "    return " +
+                call + "\n",
+            1);
+        EXPECT_NE((outcome.staging + outcome.error).find("must be finite"), std::string::npos)
+            << call << outcome.staging << outcome.error;
+      }
+}
+
+}  // namespace
+}  // namespace galatea::testing
