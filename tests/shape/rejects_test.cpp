@@ -68,8 +68,7 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"small[-21]", "indexing: index -21 is out of range for axis 0 of u8[20,30,3] HWC"},
         Row{"small[19:25]", ""},
         Row{"small[h * 0 + 20]", "indexing: index 20 is out of range for axis 0 of extent 20"},
-        Row{"rgb[h]", "indexing: index h is out of range for axis 0 of extent h"},
-        Row{"rgb[h - 1]", ""},
+        Row{"rgb[h]", "indexing: index h is out of range for axis 0 of extent h"}, Row{"rgb[h - 1]", ""},
         Row{"rgb[:, :, 3]", "indexing: index 3 is out of range for axis 2 of u8[?,?,3] HWC"},
         Row{"small[1, 2, 3, 4]", "4 indices for a data node of type u8[20,30,3] HWC"}));
 
