@@ -75,7 +75,8 @@ void Parser::advise(Diagnostic& diagnostic, std::string_view wanted) const {
   const bool in_call = wanted == "`,` or `)`";
   const bool is_double_colon = is(":") && is(":", 1) && touches(t, next);
   if (wants_colon && is("{")) return say("write `:` and indent the lines of the block; it has no braces");
-  if (wants_colon && t.text == "then") return say("write `:`", {{t.span, ":", true}});
+  if (wants_colon && t.text == "then")
+    return say("write `:`", {{{t.span.file, before.span.end, t.span.end}, ":", true}});
   if (wants_colon && t.kind == TokenKind::kNewline)
     return say("write `:` at the end of the line", {{diagnostic.span, ":", true}});
   if (is(">") && before.text == "=" && touches(before, t)) return say("write `lambda x: …` for a function");
