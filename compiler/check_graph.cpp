@@ -53,8 +53,8 @@ struct Failure {
 
 class Checker {
  public:
-  Checker(const ir::Graph& graph, shape::GraphShapes& shapes)
-      : graph_(graph), shapes_(shapes), used_(used_values(graph)), lost_(graph.values.size(), false) {}
+  Checker(const ir::Graph& graph, shape::GraphShapes& shapes, std::vector<bool> used)
+      : graph_(graph), shapes_(shapes), used_(std::move(used)), lost_(graph.values.size(), false) {}
 
   std::vector<Diagnostic> run() {
     for (ir::BlockId block : shapes_.order()) {
@@ -197,7 +197,12 @@ class Checker {
 }  // namespace
 
 std::vector<Diagnostic> check_graph(const ir::Graph& graph, shape::GraphShapes& shapes) {
-  return Checker(graph, shapes).run();
+  return Checker(graph, shapes, used_values(graph)).run();
+}
+
+std::vector<Diagnostic> check_partial_graph(const ir::Graph& graph) {
+  shape::GraphShapes shapes(graph);
+  return Checker(graph, shapes, std::vector<bool>(graph.values.size(), true)).run();
 }
 
 std::vector<Diagnostic> check_graph(const ir::Graph& graph, op::KnownLowerings* known) {

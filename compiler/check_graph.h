@@ -23,6 +23,8 @@ class KnownLowerings;
 
 /// `known`: gets what the operators' definitions said of the graph's nodes; may be null.
 std::vector<Diagnostic> check_graph(const ir::Graph& graph, op::KnownLowerings* known = nullptr);
+/// The same of a graph of which some is missing (op/recovery.h): whatever it makes is taken to be used.
+std::vector<Diagnostic> check_partial_graph(const ir::Graph& graph);
 /// The same with shapes that are needed otherwise, too.
 std::vector<Diagnostic> check_graph(const ir::Graph& graph, shape::GraphShapes& shapes);
 

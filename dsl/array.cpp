@@ -109,6 +109,7 @@ Value plain(const Value& value) {
 
 Value make_array(Evaluator& evaluator, DType dtype, std::vector<int64_t> shape, std::vector<Value> elements) {
   auto* array = evaluator.arena.make<ArrayObject>(elements.size() * sizeof(Value));
+  array->home = evaluator.home_of_array();
   array->dtype = dtype;
   array->shape = std::move(shape);
   array->elements = std::move(elements);

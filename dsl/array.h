@@ -2,7 +2,8 @@
 //
 // Comes in: numbers, nested lists, arrays. Goes out: arrays, which operators take as constants with their
 // element type. They follow numpy 2: an array or a numpy scalar keeps its element type, a plain number adapts
-// to it, integers wrap. Unlike numpy's, arrays are constant, and division by zero is an error.
+// to it, integers wrap. Unlike numpy's, what is sliced out of an array is a copy: so an array may be changed
+// (eval_assign_array.cpp) only where nobody could tell. Division by zero is an error.
 //
 // A numpy scalar is an array without dimensions; `plain` makes it the number that it stands for.
 #pragma once
@@ -20,6 +21,8 @@
 namespace galatea::dsl {
 
 struct ArrayObject : Object {
+  ArrayHome home = ArrayHome::kFile;
+  bool has_views = false;  ///< something was made of it that is a view in numpy, or it is one itself
   DType dtype = DType::kF64;
   std::vector<int64_t> shape;
   std::vector<Value> elements;  ///< row-major; a bool, an int or a float, as dtype says

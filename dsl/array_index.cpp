@@ -206,7 +206,8 @@ Value array_index(Evaluator& evaluator, const Value& base, const std::vector<Arr
 }
 
 std::vector<Value> array_rows(Evaluator& evaluator, const Value& value) {
-  const auto& array = value.as<ArrayObject>();
+  auto& array = value.as<ArrayObject>();
+  array.has_views = array.has_views || array.shape.size() > 1;
   std::vector<int64_t> shape(array.shape.begin() + 1, array.shape.end());
   size_t size = 1;
   for (int64_t extent : shape) size *= static_cast<size_t>(extent);

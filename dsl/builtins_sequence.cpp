@@ -86,7 +86,7 @@ Value fn_zip(Evaluator& ev, CallArguments& a) {
   std::vector<std::vector<Value>> columns;
   size_t size = SIZE_MAX;
   for (size_t i = 0; i < a.positional.size(); ++i) {
-    auto elements = ev.iterate(a.positional[i], a.spans[i], "zipped");
+    auto elements = ev.iterate(a.positional[i], a.spans[i], a.name == "map" ? "mapped" : "zipped");
     if (!elements) return Value::poison();
     size = std::min(size, elements->size());
     columns.push_back(std::move(*elements));

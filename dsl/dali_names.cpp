@@ -23,6 +23,12 @@ std::string_view renamed_operator(std::string_view path) {
   return {};
 }
 
+std::vector<std::string> old_operator_names() {
+  std::vector<std::string> names;
+  for (const RenamedOperator& renamed : kRenamedOperators) names.emplace_back(renamed.from);
+  return names;
+}
+
 const std::string_view* renamed_argument(std::string_view path, std::string_view argument) {
   for (const RenamedArgument& renamed : kRenamedArguments) {
     if (renamed.path == path && renamed.from == argument) return &renamed.to;

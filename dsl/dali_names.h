@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace galatea::dsl {
 
@@ -11,6 +12,8 @@ struct RenamedOperator {
 };
 /// The operator that DALI calls so today; empty: `path` is no old name.
 std::string_view renamed_operator(std::string_view path);
+/// All such paths.
+std::vector<std::string> old_operator_names();
 /// The argument that DALI calls so today: empty if it has no effect any more, nullptr if `argument` is no old
 /// name.
 const std::string_view* renamed_argument(std::string_view path, std::string_view argument);

@@ -23,11 +23,20 @@ bool is_host_code(const Value& value) {
          !value.is_node();
 }
 
+/// Whether a path that `check` does not know leaves everything else known, as no data is read.
+bool any_path_will_do(const op::Operator& op, const op::ArgSpec& schema, const CallArguments& arguments) {
+  const bool is_text = schema.kind == op::ArgKind::kString || schema.kind == op::ArgKind::kStringList;
+  return is_text && std::ranges::all_of(op.types_declared_by, [&](const std::string& name) {
+           return std::ranges::find(arguments.keywords, name, &CallArguments::Keyword::name) !=
+                  arguments.keywords.end();
+         });
+}
+
 }  // namespace
 
-bool Evaluator::add_operator_arguments(const op::Operator& op, CallArguments& arguments,
-                                       op::GraphBuilder::NodeSpec& spec, uint64_t key) {
-  bool good = true;
+void Evaluator::add_operator_arguments(const op::Operator& op, CallArguments& arguments,
+                                       op::GraphBuilder::NodeSpec& spec, uint64_t key,
+                                       std::vector<std::string>& missing) {
   for (CallArguments::Keyword& keyword : arguments.keywords) {
     const op::ArgSpec* schema = op.find_arg(keyword.name);
     const std::string_view* today = schema && schema->refused.empty() && !schema->no_effect
@@ -46,52 +55,45 @@ bool Evaluator::add_operator_arguments(const op::Operator& op, CallArguments& ar
       keyword.name = *today;
       schema = op.find_arg(keyword.name);
     }
-    if (!schema || (keyword.name == "seed" && op.random)) {
-      good = add_common_argument(op, keyword, spec, key) && good;
-      if (!schema) continue;
-    }
-    if (keyword.value.is(ValueKind::kNone)) continue;
-    if (keyword.value.is(ValueKind::kUnknown)) {
-      // A path that `check` does not know: any will do where no data is read.
-      const bool is_text = schema->kind == op::ArgKind::kString || schema->kind == op::ArgKind::kStringList;
-      const bool is_declared = std::ranges::all_of(op.types_declared_by, [&](const std::string& name) {
-        return std::ranges::find(arguments.keywords, name, &CallArguments::Keyword::name) !=
-               arguments.keywords.end();
-      });
-      if (is_text && is_declared) {
-        spec.args.push_back({keyword.name, ir::Attr(std::string("?")), keyword.span});
-      } else {
-        good = false;
-      }
+    if (schema && keyword.value.is(ValueKind::kUnknown) && any_path_will_do(op, *schema, arguments)) {
+      spec.args.push_back({keyword.name, ir::Attr(std::string("?")), keyword.span});
       continue;
     }
-    if (has_poison(keyword.value)) {
-      good = false;
-    } else if (!schema->refused.empty() && is_host_code(keyword.value)) {
-      fail_refused_argument(op, *schema, keyword.span);
-      good = false;
-    } else {
-      good = add_argument(op, *schema, keyword, spec) && good;
-      check_unit(op, keyword);
-    }
+    const bool is_common = !schema || (keyword.name == "seed" && op.random);
+    const bool good = (!is_common || add_common_argument(op, keyword, spec, key)) &&
+                      (!schema || add_operator_argument(op, *schema, keyword, spec));
+    if (!good) missing.push_back(keyword.name);
   }
   for (const op::ArgSpec& schema : op.args) {
     if (!schema.required) continue;
     bool given = std::any_of(arguments.keywords.begin(), arguments.keywords.end(), [&](const auto& keyword) {
       return keyword.name == schema.name && !keyword.value.is(ValueKind::kNone);
     });
+    if (given) continue;
+    missing.push_back(schema.name);
     // One that was misspelt is told as that.
     const bool misspelt = std::ranges::any_of(arguments.keywords, [&](const auto& keyword) {
       return !op.find_arg(keyword.name) && did_you_mean(keyword.name, {schema.name}) != "";
     });
-    if (given || misspelt) continue;
+    if (misspelt) continue;
     Diagnostic diagnostic =
         diagnose(Message::kMissingOperatorArgument, arguments.span, {"fn." + op.name, schema.name});
     if (!schema.documentation.empty()) diagnostic.notes.push_back(schema.name + ": " + schema.documentation);
     diagnostic.notes.push_back("the signature is " + operator_signature(op, op.name));
     report(std::move(diagnostic));
-    good = false;
   }
+}
+
+// False: it has no value, which was reported where it is a mistake.
+bool Evaluator::add_operator_argument(const op::Operator& op, const op::ArgSpec& schema,
+                                      const CallArguments::Keyword& keyword,
+                                      op::GraphBuilder::NodeSpec& spec) {
+  if (keyword.value.is(ValueKind::kNone)) return true;
+  if (has_poison(keyword.value)) return false;
+  if (!schema.refused.empty() && is_host_code(keyword.value))
+    return fail_refused_argument(op, schema, keyword.span), false;
+  const bool good = add_argument(op, schema, keyword, spec);
+  check_unit(op, keyword);
   return good;
 }
 
@@ -176,11 +178,14 @@ Value Evaluator::fail_unknown_argument(const op::Operator& op, const CallArgumen
   }
   Diagnostic diagnostic =
       diagnose(Message::kUnknownOperatorArgument, keyword.name_span, {"fn." + op.name, keyword.name});
-  if (const Suggestion* known = find_suggestion(Place::kArgument, op.name, keyword.name))
+  std::string meant;
+  if (const Suggestion* known = find_suggestion(Place::kArgument, op.name, keyword.name)) {
     diagnostic.help = help_of(*known, "");
-  else
-    suggest(diagnostic, keyword.name, names);
-  diagnostic.notes.push_back("the signature is " + operator_signature(op, op.name));
+    meant = known->write.substr(0, known->write.find('='));
+  } else if (suggest(diagnostic, keyword.name, names)) {
+    meant = diagnostic.edits.back().replacement;
+  }
+  diagnostic.notes.push_back("the signature is " + operator_signature(op, op.name, meant));
   return report(std::move(diagnostic));
 }
 
@@ -200,7 +205,7 @@ bool Evaluator::add_argument(const op::Operator& op, const op::ArgSpec& schema,
     }
     const bool nested = schema.kind == op::ArgKind::kDict || schema.kind == op::ArgKind::kDTypeList;
     auto attr = nested ? to_nested_attr(value, keyword.span, keyword.name)
-                       : to_attr(value, keyword.span, keyword.name);
+                       : to_attr(value, keyword.span, keyword.name, op::describe(schema.kind));
     if (!attr) return false;
     spec.args.push_back({keyword.name, std::move(*attr), keyword.span});
     return true;
@@ -287,11 +292,12 @@ std::optional<ir::Attr> Evaluator::to_nested_attr(const Value& given, Span span,
   return ir::Attr(std::move(dict));
 }
 
-std::optional<ir::Attr> Evaluator::to_attr(const Value& given, Span span, const std::string& what) {
+std::optional<ir::Attr> Evaluator::to_attr(const Value& given, Span span, const std::string& what,
+                                           const std::string& wanted) {
   const Value value = plain(given);
   switch (value.kind) {
     case ValueKind::kArray:
-      return to_attr(make_list(value.as<ArrayObject>().elements), span, what);
+      return to_attr(make_list(value.as<ArrayObject>().elements), span, what, wanted);
     case ValueKind::kBool:
       return ir::Attr(value.boolean);
     case ValueKind::kInt:
@@ -349,9 +355,10 @@ std::optional<ir::Attr> Evaluator::to_attr(const Value& given, Span span, const 
     for (const Value& element : value.elements()) kinds.insert(describe_kind(element));
     kind_given += fmt::format(" of {}", fmt::join(kinds, " and "));
   }
-  Diagnostic diagnostic =
-      diagnose(Message::kArgumentKind, span,
-               {what, "a number, a string, a type, or a list of numbers or of strings", kind_given});
+  Diagnostic diagnostic = diagnose(
+      Message::kArgumentKind, span,
+      {what, wanted.empty() ? "a number, a string, a type, or a list of numbers or of strings" : wanted,
+       kind_given});
   diagnostic.help = kinds.size() > 1 ? "give elements of one kind, as in `" + what + "=[1, 2]`"
                                      : "`galatea ops` shows what each argument takes";
   report(std::move(diagnostic));

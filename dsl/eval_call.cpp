@@ -11,9 +11,47 @@
 namespace galatea::dsl {
 namespace {
 
+// What is given to a source that the host feeds is the host's, whatever it calls.
+bool is_of_host(const Argument& argument) {
+  const bool is_source = argument.kind == Argument::Kind::kPositional ||
+                         (argument.kind == Argument::Kind::kKeyword && argument.name == "source");
+  return is_source && argument.value->kind == ExpressionKind::kCall;
+}
+
 // What tells functions apart; all closures of one text are the same.
 const void* body_of(const FunctionObject& function) {
   return function.body ? static_cast<const void*>(function.body) : function.expression;
+}
+
+bool returns_on_all_paths(const Suite& suite) {
+  return std::ranges::any_of(suite, [](const StatementPtr& s) {
+    return s->kind == StatementKind::kReturn || s->kind == StatementKind::kRaise ||
+           (s->kind == StatementKind::kIf && returns_on_all_paths(s->body) &&
+            returns_on_all_paths(s->orelse));
+  });
+}
+
+bool returns_on_some_path(const Suite& suite) {
+  return std::ranges::any_of(suite, [](const StatementPtr& s) {
+    return s->kind == StatementKind::kReturn ||
+           (s->kind == StatementKind::kIf &&
+            (returns_on_some_path(s->body) || returns_on_some_path(s->orelse)));
+  });
+}
+
+// The branches of which one way returns and the other does not.
+void label_branches(Diagnostic& diagnostic, const Suite& suite) {
+  for (const StatementPtr& s : suite) {
+    if (s->kind != StatementKind::kIf) continue;
+    const bool then = returns_on_all_paths(s->body), otherwise = returns_on_all_paths(s->orelse);
+    const bool mixed = then != otherwise;
+    if (mixed && !(then ? returns_on_some_path(s->orelse) : returns_on_some_path(s->body)))
+      add_label(diagnostic, s->keyword_span,
+                then ? "samples for which this does not hold return nothing"
+                     : "samples for which this holds return nothing");
+    label_branches(diagnostic, s->body);
+    label_branches(diagnostic, s->orelse);
+  }
 }
 
 }  // namespace
@@ -35,7 +73,12 @@ uint64_t mix_key(uint64_t state, std::string_view text) {
 bool Evaluator::eval_arguments(const Expression& e, CallArguments& out) {
   bool good = true;
   for (const Argument& argument : e.arguments) {
-    Value value = eval(*argument.value);
+    if (argument.kind == Argument::Kind::kPositional && is_keyword_by_slip(*argument.value)) {
+      good = false;
+      continue;
+    }
+    Value value =
+        out.feeds_host && is_of_host(argument) ? make_builtin("source", nullptr) : eval(*argument.value);
     if (!alive()) return false;
     Span span = argument.value->span;
     switch (argument.kind) {
@@ -82,18 +125,49 @@ bool Evaluator::eval_arguments(const Expression& e, CallArguments& out) {
   return good;
 }
 
+// `f(size==3)` where there is no `size`: reported, and true.
+bool Evaluator::is_keyword_by_slip(const Expression& e) {
+  if (e.kind != ExpressionKind::kCompare || e.parenthesized || e.ops.size() != 1 || e.ops[0] != "==" ||
+      e.operands[0]->kind != ExpressionKind::kName || is_bound(e.operands[0]->text))
+    return false;
+  const Span equals{e.span.file, e.operands[0]->span.end, e.operands[1]->span.begin};
+  const std::string name = e.operands[0]->text;
+  Diagnostic diagnostic = diagnose(Message::kUnsupportedSyntax, equals,
+                                   {"`==` behind the name of an argument", "write `" + name + "=…`"});
+  diagnostic.edits.push_back({equals, "=", true});
+  report(std::move(diagnostic));
+  return true;
+}
+
+bool Evaluator::is_bound(const std::string& name) const {
+  for (const Frame* frame = frame_; frame; frame = frame->parent)
+    if (frame->env.contains(name) || (frame->locals && frame->locals->contains(name))) return true;
+  return builtins_->names.contains(name);
+}
+
 Value Evaluator::eval_call(const Expression& e) {
   const Expression& callee_expression = *e.operands[0];
   Value callee = eval(callee_expression);
   CallArguments arguments;
   arguments.span = e.span;
   arguments.callee_span = callee_expression.span;
+  arguments.callee = &callee_expression;
   arguments.callee_text =
       callee_expression.kind == ExpressionKind::kName || callee_expression.kind == ExpressionKind::kAttribute
           ? callee_expression.text
           : "";
   arguments.ordinal = e.ordinal;
+  arguments.feeds_host = callee.is(ValueKind::kOperator) && callee.as<OperatorObject>().op->typed_by_host;
+  const bool of_host = callee.is(ValueKind::kModule)
+                           ? callee.as<ModuleObject>().lookup == ModuleObject::Lookup::kHost
+                           : callee.is_poison() && host_path(callee_expression).has_value();
+  const bool counts = callee.is(ValueKind::kBuiltin) && callee.as<BuiltinObject>().name == "len";
+  if (counts && e.arguments.size() == 1 && e.arguments[0].value->kind == ExpressionKind::kGenerator)
+    return fail(Message::kUnsupportedSyntax, e.arguments[0].value->span,
+                {"the length of a generator", "write a list: `len([… for … in …])`"});
+  host_calls_ += of_host ? 1 : 0;
   bool good = eval_arguments(e, arguments);
+  host_calls_ -= of_host ? 1 : 0;
   if (!good || callee.is_poison() || !alive()) return Value::poison();
   return call(callee, arguments);
 }
@@ -108,7 +182,9 @@ Value Evaluator::call(const Value& callee, CallArguments& arguments) {
       arguments.name = builtin.name;
       // Methods of strings read all of it.
       if (builtin.self.is(ValueKind::kString)) spend(builtin.self.text().size() / 8);
-      return builtin.function(*this, arguments);
+      const Value result = builtin.function(*this, arguments);
+      note_views_of_call(arguments, result);
+      return result;
     }
     case ValueKind::kOperator:
     case ValueKind::kOperatorObject:
@@ -122,9 +198,7 @@ Value Evaluator::call(const Value& callee, CallArguments& arguments) {
     case ValueKind::kStruct:
       if (const Value* function = callee.as<StructObject>().find("__call__"))
         return call(*function, arguments);
-      return fail(Message::kNotCallable,
-                  arguments.callee_span.valid() ? arguments.callee_span : arguments.span,
-                  {describe_kind(callee)});
+      return fail_not_callable(callee, arguments);
     case ValueKind::kNewAxis: {
       if (arguments.positional.size() > 1 ||
           (!arguments.positional.empty() && !arguments.positional[0].is(ValueKind::kString)) ||
@@ -144,10 +218,16 @@ Value Evaluator::call(const Value& callee, CallArguments& arguments) {
                          arguments.callee_span.valid() ? arguments.callee_span : arguments.span);
       [[fallthrough]];
     default:
-      return fail(Message::kNotCallable,
-                  arguments.callee_span.valid() ? arguments.callee_span : arguments.span,
-                  {describe_kind(callee)});
+      return fail_not_callable(callee, arguments);
   }
+}
+
+Value Evaluator::fail_not_callable(const Value& callee, const CallArguments& arguments) {
+  Diagnostic diagnostic =
+      diagnose(Message::kNotCallable, arguments.callee_span.valid() ? arguments.callee_span : arguments.span,
+               {describe_kind(callee)});
+  label_hiding(diagnostic, arguments.callee);
+  return report(std::move(diagnostic));
 }
 
 Value Evaluator::call_back(const Value& callee, std::vector<Value> values, const CallArguments& from,
@@ -279,7 +359,7 @@ Value Evaluator::call_function(FunctionObject& function, CallArguments& argument
     if (regions_.conditional(region_))
       diagnostic.notes.push_back(
           "of a branch on data, both sides are built: only a condition that is known now ends a recursion");
-    aborted_ = true;
+    abort(false);
     return report(std::move(diagnostic));
   }
   auto* frame = arena.make<Frame>();
@@ -300,7 +380,8 @@ Value Evaluator::call_function(FunctionObject& function, CallArguments& argument
 
 Value Evaluator::run_function(FunctionObject& function, Frame& frame, const CallArguments& arguments) {
   Frame* caller = frame_;
-  calls_.push_back({arguments.span, caller->call->name, body_of(function), frame.call, &frame});
+  calls_.push_back(
+      {arguments.span, caller->call->name, body_of(function), function.body, frame.call, &frame});
   frame_ = &frame;
   Value result = Value::none();
   CallState& state = *frame.call;
@@ -317,6 +398,7 @@ Value Evaluator::run_function(FunctionObject& function, Frame& frame, const Call
       });
       if (!all_return && any_value && state.returns.size() > 1 && !state.result_poisoned) {
         Diagnostic diagnostic = diagnose(Message::kReturnOnSomePaths, function.span, {function.name});
+        label_branches(diagnostic, *function.body);
         for (const Path& path : state.returns) {
           if (path.span.valid()) add_label(diagnostic, path.span, "some samples return here");
         }

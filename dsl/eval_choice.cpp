@@ -2,6 +2,7 @@
 // Out: what is chosen now, or a branch where the condition is a data node, so that the rest is computed only
 // for the samples that need it.
 #include "dsl/evaluator.h"
+#include "dsl/operator_text.h"
 
 namespace galatea::dsl {
 
@@ -62,6 +63,18 @@ Value Evaluator::eval_compare(const Expression& e, size_t at, const Value& left)
   if (at + 1 == e.ops.size() || !has_truth(result, span))
     return at + 1 == e.ops.size() ? result : Value::poison();
   if (!result.is_node()) return truth(result) ? eval_compare(e, at + 1, right) : result;
+  if (type_of(result).ndim > 0) {
+    Diagnostic diagnostic = diagnose(Message::kLogicNeedsBool, span, {"and", "left", type_text(result)});
+    const std::string first = source_text(sources_, span),
+                      second =
+                          source_text(sources_, cover(e.operands[at + 1]->span, e.operands[at + 2]->span));
+    if (!first.empty() && !second.empty() && e.ops.size() == 2) {
+      const std::string written = "(" + first + ") & (" + second + ")";
+      diagnostic.help = "of whole tensors, write `" + written + "`";
+      diagnostic.edits.push_back({e.span, written, true});
+    }
+    return report(std::move(diagnostic));
+  }
   Value checked = require_bool_node(result, span, "and", "left");
   if (checked.is_poison()) return Value::poison();
   auto rest = [&]() -> Value {

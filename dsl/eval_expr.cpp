@@ -108,8 +108,8 @@ Value Evaluator::eval_name(const Expression& e) {
     if (found == frame->env.end()) {
       // A name that the function binds somewhere is its own everywhere in it, as in Python.
       if (frame->locals && frame->locals->contains(e.text)) {
+        fail_before_assignment(e, *frame);
         // Once: what follows is the same mistake.
-        fail(Message::kUsedBeforeAssignment, e.span, {e.text});
         frame->env[e.text] = {Value::poison(), e.span};
         return Value::poison();
       }

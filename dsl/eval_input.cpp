@@ -90,9 +90,10 @@ Value Evaluator::call_sources(const op::Operator& op, const std::string& path, C
     while (node_names_.contains("input_" + std::to_string(number))) ++number;
     names.push_back("input_" + std::to_string(number));
     one.keywords.push_back({"name", make_string(names.back()), count.span, count.name_span});
+    const size_t errors = sink_.num_errors();
     results.push_back(call_operator_once(op, path, one, static_cast<uint32_t>(i)));
     // A mistake of one call is one of all of them.
-    if (results.back().is(ValueKind::kPoison)) return Value::poison();
+    if (sink_.num_errors() > errors) return Value::poison();
   }
   note(Message::kInputsOfCall, arguments.span, {"fn." + path, inputs_text("the input", names)});
   return make_list(std::move(results), arguments.span);

@@ -62,6 +62,17 @@ void Evaluator::label_inputs(Diagnostic& diagnostic, const std::vector<ir::Value
   }
 }
 
+void Evaluator::report_refused(Diagnostic diagnostic, Span span, const std::vector<ir::ValueId>& inputs,
+                               const std::vector<ir::ValueId>& wanted) {
+  for (const auto& [feed, has_frames] : feeds_of(wanted))
+    diagnostic.notes.push_back("samples of the input `" + feed + "` differ in extents");
+  if (!diagnostic.span.valid()) diagnostic.span = span;
+  if (in_library(span)) add_label(diagnostic, span, "here in the library");
+  label_inputs(diagnostic, inputs);
+  suggest_value(diagnostic);
+  report(std::move(diagnostic));
+}
+
 Value Evaluator::add_node(op::GraphBuilder::NodeSpec spec) {
   if (!graph_has_room(spec.span)) return Value::poison();
   spec.calls = call_chain();
@@ -85,21 +96,15 @@ Value Evaluator::add_node(op::GraphBuilder::NodeSpec spec) {
     builder_->set_insertion_block(0);
     note(Message::kSourceHoisted, span, {"fn." + op.name});
   }
-  const std::vector<ir::ValueId> inputs = spec.inputs;
+  const op::GraphBuilder::NodeSpec call = spec;
   Result<ir::NodeId> added = builder_->add_node(std::move(spec));
   builder_->set_insertion_block(here);
-  const std::vector<ir::ValueId>& wanted = builder_->wanted_extents();
+  const std::vector<ir::ValueId> wanted = builder_->wanted_extents();
   if (!wanted.empty() && wait_for_extents(wanted, !added, span)) return Value(ValueKind::kUnknown);
   if (!added) {
-    for (Diagnostic& diagnostic : added.error().diagnostics) {
-      for (const auto& [feed, has_frames] : feeds_of(wanted))
-        diagnostic.notes.push_back("samples of the input `" + feed + "` differ in extents");
-      if (!diagnostic.span.valid()) diagnostic.span = span;
-      if (of_library) add_label(diagnostic, span, "here in the library");
-      label_inputs(diagnostic, inputs);
-      report(std::move(diagnostic));
-    }
-    return Value::poison();
+    for (const Diagnostic& diagnostic : added.error().diagnostics)
+      report_refused(diagnostic, span, call.inputs, wanted);
+    return of_library ? Value::poison() : recover_refused(call, added.error());
   }
   if (pixel_ && pixel_->owns_block(graph_->node(*added).block) && !adopt_node(*added, span))
     return Value::poison();
@@ -265,6 +270,17 @@ Value Evaluator::stack_nodes(const std::vector<Value>& elements, Span span) {
 
 // ---- indexing ----
 
+namespace {
+
+// ":, :"
+std::string colons(int count) {
+  std::string out;
+  for (int i = 0; i < count; ++i) out += i > 0 ? ", :" : ":";
+  return out;
+}
+
+}  // namespace
+
 Value Evaluator::node_index(const Value& base, const Expression& index, Span span) {
   std::vector<const Expression*> selectors;
   if (index.kind == ExpressionKind::kTuple && !index.operands.empty()) {
@@ -286,8 +302,17 @@ Value Evaluator::node_index(const Value& base, const Expression& index, Span spa
     if (value.is_poison()) return false;
     if (value.is_integral() && !value.is(ValueKind::kBool)) return true;
     bool scalar = value.is_node() && type_of(value).ndim == 0 && !is_float(type_of(value).dtype);
-    if (!scalar) fail(Message::kNodeIndexKind, e.span, {type_text(value)});
-    return scalar;
+    if (scalar) return true;
+    Diagnostic diagnostic = diagnose(Message::kNodeIndexKind, e.span, {type_text(value)});
+    if (value.is(ValueKind::kEllipsis)) {
+      const int left = type_of(base).ndim - static_cast<int>(selectors.size()) + 1;
+      if (left > 0)
+        diagnostic.help = "write a colon for each axis that it stands for: `" + colons(left) + "`";
+    } else if (value.is_node() && type_of(value).dtype == DType::kBool) {
+      diagnostic.help = "multiply by the mask, as in `x * (x > 3)`: all samples keep their extents";
+    }
+    report(std::move(diagnostic));
+    return false;
   };
   for (size_t k = 0; k < selectors.size(); ++k) {
     const Expression& e = *selectors[k];

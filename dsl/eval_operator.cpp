@@ -37,6 +37,17 @@ std::string_view why_not_here(std::string_view path) {
   return {};
 }
 
+// "[2, 0, 1]" for `fn.transpose(image, 2, 0, 1)`: the numbers at the end of what is given by position.
+std::optional<std::string> list_of_numbers(const SourceMap& sources, const CallArguments& arguments) {
+  size_t begin = arguments.positional.size();
+  while (begin > 0 && arguments.positional[begin - 1].is_number()) --begin;
+  if (arguments.positional.size() - begin < 2) return std::nullopt;
+  std::string out;
+  for (size_t i = begin; i < arguments.positional.size(); ++i)
+    out += (out.empty() ? "[" : ", ") + source_text(sources, arguments.spans[i]);
+  return out + "]";
+}
+
 }  // namespace
 
 Value Evaluator::find_operator(ModuleObject& names, const std::string& name, Span span) {
@@ -45,9 +56,10 @@ Value Evaluator::find_operator(ModuleObject& names, const std::string& name, Spa
   bool is_class = !name.empty() && name[0] >= 'A' && name[0] <= 'Z';
   if (objects && is_class)
     path = operator_of_class(path);  // ops.CropMirrorNormalize is fn.crop_mirror_normalize
+  const std::string shown = (objects ? "ops." : "fn.") + names.prefix + name;
   std::string_view today = renamed_operator(path);
   if (!today.empty() && registry_.find(today)) {
-    note(Message::kRenamedOperator, span, {"fn." + path, "fn." + std::string(today)});
+    note(Message::kRenamedOperator, span, {shown, "fn." + std::string(today)});
     path = today;
   }
   const op::Operator* op = registry_.find(path);
@@ -59,10 +71,9 @@ Value Evaluator::find_operator(ModuleObject& names, const std::string& name, Spa
     return Value(objects ? ValueKind::kOperatorObject : ValueKind::kOperator, object);
   }
   if (op && !op->internal) {
-    std::string shown = class_name(name);
-    Diagnostic diagnostic = diagnose(Message::kUnknownOperator, span, {"ops." + names.prefix + name});
-    diagnostic.help =
-        "the class is called `ops." + names.prefix + shown + "`; its function is `fn." + path + "`";
+    Diagnostic diagnostic = diagnose(Message::kUnknownOperator, span, {shown});
+    diagnostic.help = "the class is called `ops." + names.prefix + class_name(name) +
+                      "`; its function is `fn." + path + "`";
     return report(std::move(diagnostic));
   }
   if (const op::TextOperator* text = registry_.find_text(path); text && !objects)
@@ -82,15 +93,17 @@ Value Evaluator::find_operator(ModuleObject& names, const std::string& name, Spa
     if (const std::string_view why = why_not_here(path); !why.empty()) later.help = why;
     return report(std::move(later));
   }
-  Diagnostic diagnostic = diagnose(Message::kUnknownOperator, span, {"fn." + path});
+  Diagnostic diagnostic = diagnose(Message::kUnknownOperator, span, {shown});
   if (const Suggestion* known = find_suggestion(Place::kOperator, "", path)) {
     diagnostic.help = help_of(*known, first_argument(sources_, span));
   } else if (const auto meant = meant_operator(path, name, candidates)) {
-    diagnostic.help = help_of(*meant, path, "fn.");
+    diagnostic.help =
+        objects ? "did you mean the class of `fn." + meant->name + "`?" : help_of(*meant, path, "fn.");
     // Where `fn.reszie` stands, the last name alone is at the place.
     const std::string rest =
         meant->name.starts_with(names.prefix) ? meant->name.substr(names.prefix.size()) : "";
-    if (!rest.empty() && !rest.contains('.')) diagnostic.edits.push_back({span, rest, meant->looks_alike});
+    if (!objects && !rest.empty() && !rest.contains('.'))
+      diagnostic.edits.push_back({span, rest, meant->looks_alike});
   } else {
     diagnostic.help = "`galatea ops` lists the operators";
   }
@@ -113,6 +126,9 @@ std::optional<Meant> Evaluator::meant_operator(const std::string& path, const st
   }
   if (const auto meant = meant_by(path, namespaces)) return meant;
   if (const auto meant = meant_by(path, candidates)) return meant;
+  if (const auto old = closest_match(path, old_operator_names()))
+    if (const std::string_view today = renamed_operator(*old); registry_.find(today))
+      return Meant{std::string(today)};
   // A slip in the name, without its namespace: fn.coinflip.
   const auto near = closest_match(name, last_names);
   if (!near) return std::nullopt;
@@ -134,6 +150,12 @@ std::string Evaluator::operator_for_call(Span argument) const {
   while (begin > 0 && is_part(text[begin - 1])) --begin;
   const std::string name = text.substr(begin, end + 1 - begin),
                     subject = text.substr(argument.begin, argument.end - argument.begin);
+  // `np.stack([a, b])`: operators take what is joined one by one.
+  if (name == "stack" || name == "concatenate" || name == "concat") {
+    const bool is_list = subject.starts_with('[') && subject.ends_with(']');
+    return fmt::format("write `fn.{}({}, axis=0)`", name == "stack" ? "stack" : "cat",
+                       is_list ? subject.substr(1, subject.size() - 2) : subject);
+  }
   if (const Suggestion* known = find_suggestion(Place::kOperator, "", name)) return help_of(*known, subject);
   for (const char* prefix : {"", "reductions."}) {
     const op::Operator* op = registry_.find(prefix + name);
@@ -239,14 +261,17 @@ Value Evaluator::call_operator_once(const op::Operator& op, const std::string& p
         diagnose(Message::kTooManyInputs, arguments.spans[first_extra],
                  {"fn." + path, fmt::format("{} input{}", op.max_inputs, op.max_inputs == 1 ? "" : "s"),
                   std::to_string(inputs)});
-    diagnostic.help = by_name_help(op, arguments.positional[first_extra],
-                                   source_text(sources_, arguments.spans[first_extra]));
+    diagnostic.help = by_name_help(
+        op, arguments.positional[first_extra],
+        list_of_numbers(sources_, arguments).value_or(source_text(sources_, arguments.spans[first_extra])));
     diagnostic.notes.push_back("the signature is " + operator_signature(op, path));
     return report(std::move(diagnostic));
   }
   uint64_t key = op.random ? random_key(op.name, arguments, set) : 0;
   // What is wrong with the arguments does not depend on the inputs: it is said although they failed.
-  if (!add_operator_arguments(op, arguments, spec, key) || poisoned) return Value::poison();
+  std::vector<std::string> missing;
+  add_operator_arguments(op, arguments, spec, key, missing);
+  if (poisoned) return report_wrong_kinds(std::move(spec));
   for (size_t i = 0; i < inputs; ++i) {
     const Value& value = arguments.positional[i];
     if (value.is(ValueKind::kString) || value.is(ValueKind::kDict) || value.is(ValueKind::kNone) ||
@@ -271,6 +296,7 @@ Value Evaluator::call_operator_once(const op::Operator& op, const std::string& p
     spec.inputs.push_back(node.node);
   }
   if (op.random && !spec.has_own_seed) spec.key = key;
+  if (!missing.empty()) return recover(std::move(spec), std::move(missing));
   // The type of what a host feeds may still be open.
   if (op.typed_by_host && !complete_input_type(spec)) return Value(ValueKind::kUnknown);
   return add_node(std::move(spec));

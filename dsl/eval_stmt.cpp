@@ -207,6 +207,7 @@ void Evaluator::assign_sequence(const Expression& target, const Value& value, Sp
 void Evaluator::assign_element(const Expression& target, const Value& value) {
   Value base = eval_spoiled(*target.operands[0]);
   if (base.is_node()) return void(fail(Message::kNodeElementAssignment, target.span, {describe_kind(base)}));
+  if (base.is(ValueKind::kArray)) return assign_array(target, base, value);
   if (target.operands[1]->kind == ExpressionKind::kSlice) return assign_slice(target, base, value);
   Value key = eval(*target.operands[1]);
   if (base.is_poison() || contains_poison(key) || !alive()) return;
@@ -214,11 +215,6 @@ void Evaluator::assign_element(const Expression& target, const Value& value) {
     std::string text = key_of(key);
     if (text.empty()) return void(fail_key(key, target.operands[1]->span));
     if (may_change(base, target.span)) base.dict().set(text, key, value);
-    return;
-  }
-  if (base.is(ValueKind::kArray)) {
-    fail(Message::kArrayConstant, target.span,
-         {"an assignment", "fill a list, and make the array of it: `np.array(xs)`"});
     return;
   }
   if (!base.is(ValueKind::kList)) {
@@ -240,11 +236,6 @@ void Evaluator::assign_element(const Expression& target, const Value& value) {
 void Evaluator::assign_slice(const Expression& target, const Value& base, const Value& value) {
   const Expression& slice = *target.operands[1];
   if (base.is_poison()) return;
-  if (base.is(ValueKind::kArray)) {
-    fail(Message::kArrayConstant, target.span,
-         {"an assignment", "fill a list, and make the array of it: `np.array(xs)`"});
-    return;
-  }
   if (!base.is(ValueKind::kList)) {
     fail(Message::kElementAssignment, target.span, {describe_kind(base)});
     return;
@@ -275,11 +266,19 @@ void Evaluator::run_augmented(const Statement& s) {
     fail(Message::kAttributeAssignment, target.span, {target.text});
     return;
   }
+  // A part of an array is only read here, and no view of it stays.
+  const bool is_part =
+      target.kind == ExpressionKind::kSubscript && target.operands[0]->kind == ExpressionKind::kName;
+  const Value base = is_part ? eval_spoiled(*target.operands[0]) : Value::none();
+  if (base.is_poison()) return void(eval_whole(*s.value));
+  const bool had_views = base.is(ValueKind::kArray) && base.as<ArrayObject>().has_views;
   Value old = eval_spoiled(target);
+  if (base.is(ValueKind::kArray)) base.as<ArrayObject>().has_views = had_views;
   Value operand = eval_whole(*s.value);
   if (!alive()) return;
   std::string op = s.text.substr(0, s.text.size() - 1);
-  if (old.is(ValueKind::kArray) && !old.as<ArrayObject>().shape.empty()) {
+  if (target.kind != ExpressionKind::kSubscript && old.is(ValueKind::kArray) &&
+      !old.as<ArrayObject>().shape.empty()) {
     // In place, so that other names of the array and its slices would change too.
     fail(Message::kArrayConstant, s.span, {"`" + s.text + "`", "make a new one: `x = x " + op + " …`"});
     return assign(target, Value::poison(), s.span);

@@ -46,10 +46,11 @@ Value Evaluator::eval_attribute(const Expression& e) {
   bool changes = changes_container(e.text);
   Value base = changes ? eval_spoiled(*e.operands[0]) : eval(*e.operands[0]);
   if (base.is_poison() || !alive()) return Value::poison();
-  return attribute(base, e.text, e.span, e.text_span);
+  return attribute(base, e.text, e.span, e.text_span, e.operands[0].get());
 }
 
-Value Evaluator::attribute(const Value& base, const std::string& name, Span span, Span name_span) {
+Value Evaluator::attribute(const Value& base, const std::string& name, Span span, Span name_span,
+                           const Expression* written) {
   if (base.is(ValueKind::kModule)) return module_member(base.as<ModuleObject>(), name, name_span);
   if (base.is_node()) return node_attribute(base, name, span, name_span);
   if (is_bundle(base)) return bundle_attribute(base, name, span, name_span);
@@ -73,10 +74,15 @@ Value Evaluator::attribute(const Value& base, const std::string& name, Span span
     candidates = method_names(base);
   }
   Diagnostic diagnostic = diagnose(Message::kNoAttribute, name_span, {describe_kind(base), name});
-  if (auto near = closest_match(name, candidates))
+  if (const Suggestion* known = find_suggestion(Place::kStaticMember, type_name(base), name))
+    diagnostic.help = help_of(*known, "");
+  else if (auto near = closest_match(name, candidates))
     diagnostic.help = "did you mean `" + *near + "`?";
+  else if (base.is(ValueKind::kTuple) && has_node(base))
+    diagnostic.help = "it holds several values: unpack it, as in `image, label = …`";
   else if (base.is(ValueKind::kPipeline))
     diagnostic.help = "building and running belong to the host: `galatea run`, or the C API";
+  label_hiding(diagnostic, written);
   return report(std::move(diagnostic));
 }
 
@@ -89,6 +95,9 @@ void Evaluator::eval_unused_selector(const Expression& selector) {
 }
 
 Value Evaluator::eval_subscript(const Expression& e) {
+  if (e.operands[0]->kind == ExpressionKind::kGenerator)
+    return fail(Message::kUnsupportedSyntax, e.operands[0]->span,
+                {"an index of a generator", "write a list: `[… for … in …]`"});
   Value base = eval(*e.operands[0]);
   if (!alive()) return Value::poison();
   const Expression& selector = *e.operands[1];
@@ -174,7 +183,11 @@ Value Evaluator::eval_array_subscript(const Value& base, const Expression& selec
       if (!add(element, part->span)) return Value::poison();
     }
   }
-  return array_index(*this, base, selectors, span);
+  const Value result = array_index(*this, base, selectors, span);
+  const bool copies =
+      std::ranges::any_of(selectors, [](const ArraySelector& s) { return s.kind == Kind::kArray; });
+  if (!copies) note_view(base, result);
+  return result;
 }
 
 Value Evaluator::index(const Value& base, const Value& given_key, Span span) {
@@ -197,7 +210,12 @@ Value Evaluator::index(const Value& base, const Value& given_key, Span span) {
   }
   bool is_text = base.is(ValueKind::kString), is_range = base.is(ValueKind::kRange);
   if (!base.is_sequence() && !is_text && !is_range) return fail_not_indexable(base, span);
-  if (!key.is_integral()) return fail(Message::kIndexKind, span, {describe_kind(key)});
+  if (!key.is_integral()) {
+    Diagnostic diagnostic = diagnose(Message::kIndexKind, span, {describe_kind(key)});
+    if (base.is(ValueKind::kTuple) && has_node(base))
+      diagnostic.help = "it holds several values: unpack it, as in `image, label = …`";
+    return report(std::move(diagnostic));
+  }
   if (is_text) spend(base.text().size() / 16);
   auto size = is_range
                   ? base.as<RangeObject>().size()

@@ -7,6 +7,7 @@
 
 #include "dsl/array.h"
 #include "dsl/builtin_names.h"
+#include "dsl/operator_text.h"
 #include "dsl/pixel.h"
 
 namespace galatea::dsl {
@@ -21,6 +22,38 @@ void clip(std::string& text) {
   while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
   text.resize(end);
   text += fmt::format("… ({} more bytes)", left_out);
+}
+
+// All that a diagnostic says but its help, which says what to write.
+std::vector<std::string*> texts_of(Diagnostic& diagnostic) {
+  std::vector<std::string*> texts = {&diagnostic.message, &diagnostic.span_text};
+  for (std::string& note : diagnostic.notes) texts.push_back(&note);
+  for (Label& label : diagnostic.labels) texts.push_back(&label.text);
+  return texts;
+}
+
+// "u8[?,?,3]" with another name for its elements.
+void rename_type(std::string& text, std::string_view from, std::string_view to) {
+  const std::string written = std::string(from) + "[";
+  for (size_t at = text.find(written); at != std::string::npos; at = text.find(written, at + 1))
+    if (at == 0 || text[at - 1] == ' ') text.replace(at, from.size(), to);
+}
+
+// Where a type is called as in `types`, it is called so everywhere in the message: not `u8` beside `UINT8`.
+void spell_types_alike(Diagnostic& diagnostic) {
+  const auto is_named = [&](int type) {
+    return diagnostic.message.contains(types_name(static_cast<DType>(type)));
+  };
+  bool any = false;
+  for (int i = 0; i < kNumDTypes; ++i) any = any || is_named(i);
+  for (int i = 0; any && i < kNumDTypes; ++i)
+    for (std::string* text : texts_of(diagnostic))
+      rename_type(*text, short_name(static_cast<DType>(i)), types_name(static_cast<DType>(i)));
+}
+
+// Errors of the same words about the same text.
+std::string key_of_equal(const Diagnostic& diagnostic, const SourceMap& sources) {
+  return diagnostic.code + diagnostic.message + "\n" + source_text(sources, diagnostic.span);
 }
 
 }  // namespace
@@ -56,10 +89,43 @@ Value Evaluator::report(Diagnostic diagnostic) {
     return call.span.file == diagnostic.span.file && cover(call.span, diagnostic.span) == call.span;
   };
   if (!calls_.empty() && calls_.back().frame->module->of_library) std::erase_if(diagnostic.calls, is_place);
+  const auto is_same = [&](const Diagnostic& other) {
+    return other.code == diagnostic.code && other.span == diagnostic.span;
+  };
+  if (says_nothing_twice_ && std::ranges::any_of(sink_.diagnostics(), is_same)) return Value::poison();
+  spell_types_alike(diagnostic);
   clip(diagnostic.message);
   clip(diagnostic.help);
+  if (is_told_often(diagnostic)) return Value::poison();
   sink_.report(std::move(diagnostic));
   return Value::poison();
+}
+
+// Of thousands of equal errors a few are shown, so that they hide no others.
+bool Evaluator::is_told_often(const Diagnostic& diagnostic) {
+  constexpr size_t kMost = 10;
+  if (diagnostic.severity != Severity::kError) return false;
+  EqualErrors& equal = equal_errors_[key_of_equal(diagnostic, sources_)];
+  const std::pair place(diagnostic.span.file, diagnostic.span.begin);
+  if (equal.places.contains(place)) return false;
+  if (equal.places.size() == kMost) {
+    ++equal.left_out;
+    return true;
+  }
+  equal.places.insert(place);
+  return false;
+}
+
+void Evaluator::note_equal(std::vector<Diagnostic>& diagnostics) const {
+  std::set<std::string> noted;
+  for (Diagnostic& diagnostic : diagnostics) {
+    const auto equal = equal_errors_.find(key_of_equal(diagnostic, sources_));
+    if (equal == equal_errors_.end() || equal->second.left_out == 0 || !noted.insert(equal->first).second)
+      continue;
+    const size_t places = equal->second.left_out + equal->second.places.size();
+    diagnostic.notes.push_back(fmt::format("the same mistake stands at {} places, of which {} are shown",
+                                           places, equal->second.places.size()));
+  }
 }
 
 Value Evaluator::fail(Message message, Span span, std::vector<std::string> arguments) {
@@ -78,13 +144,18 @@ bool Evaluator::step(Span span) {
   if (too_much_work(span)) return false;
   if (arena.bytes() > static_cast<size_t>(limits.max_total_bytes)) {
     fail(Message::kTooMuchMemory, span, {bytes_text(limits.max_total_bytes)});
-    aborted_ = true;
+    abort(true);
   } else if ((work_ & 255) < kWorkPerStep && stack_exhausted()) {
     fail(Message::kCallsTooDeep, span,
          {calls_.empty() ? "the file" : frame_->call->name, std::to_string(calls_.size())});
-    aborted_ = true;
+    abort(false);
   }
   return !aborted_;
+}
+
+void Evaluator::abort(bool for_good) {
+  aborted_ = left_some_ = true;
+  out_of_budget_ = out_of_budget_ || for_good;
 }
 
 bool Evaluator::too_much_work(Span span) {
@@ -92,7 +163,7 @@ bool Evaluator::too_much_work(Span span) {
   if (work_ <= static_cast<size_t>(most) * kWorkPerStep) return false;
   // A loop that goes on because a value could not grow has been answered.
   if (!size_refused_) fail(Message::kTooManySteps, span, {std::to_string(most)});
-  aborted_ = true;
+  abort(true);
   return true;
 }
 
@@ -105,7 +176,7 @@ bool Evaluator::check_size(size_t bytes, Span span) {
   }
   if (arena.bytes() + bytes <= static_cast<size_t>(limits.max_total_bytes)) return true;
   if (!aborted_) fail(Message::kTooMuchMemory, span, {bytes_text(limits.max_total_bytes)});
-  aborted_ = true;
+  abort(true);
   return false;
 }
 
@@ -122,7 +193,7 @@ bool Evaluator::graph_has_room(Span span) {
                                                           : "";
   if (what.empty()) return true;
   if (!aborted_) fail(Message::kTooManyNodes, span, {std::to_string(most), std::string(what)});
-  aborted_ = true;
+  abort(false);
   return false;
 }
 
@@ -285,6 +356,11 @@ std::optional<std::vector<Value>> Evaluator::iterate(const Value& value, Span sp
             "reduce it: `fn.reductions.max(x) > 0` for `any`, `fn.reductions.min(x) > 0` for `all`";
       else if (purpose == "zipped" || purpose == "mapped" || purpose == "filtered")
         diagnostic.help = "an operator works on all elements at once: call it with the data node itself";
+      else if (purpose == "summed")
+        diagnostic.help = "write `fn.reductions.sum(x)`";
+      else if (purpose == "searched")
+        diagnostic.help =
+            "write `fn.reductions.max(x)` or `fn.reductions.min(x)`; of two nodes, `math.max(x, y)`";
       else if (purpose == "sorted")
         diagnostic.help =
             "there is no operator that sorts; sort in the host program, or before the data is written";

@@ -46,10 +46,12 @@ struct CallArguments {
   std::vector<Keyword> keywords;
   Span span;  ///< of the whole call
   Span callee_span;
-  std::string callee_text;  ///< last name as written
+  const Expression* callee = nullptr;  ///< as written, where the call was
+  std::string callee_text;             ///< last name as written
   uint32_t ordinal = 0;
-  Value self;        ///< of a method
-  std::string name;  ///< of the built-in, for messages
+  bool feeds_host = false;  ///< the callee is a source that the host types
+  Value self;               ///< of a method
+  std::string name;         ///< of the built-in, for messages
 };
 
 class PixelScope;
@@ -80,13 +82,17 @@ class Evaluator {
   std::vector<AugmentationRun> add_runs_as_outputs(ir::Graph& graph);
   /// Set where the pipeline staged last has inputs of unknown type.
   const std::optional<LatePipeline>& late_pipeline() const { return late_; }
-  bool check_parameter_names(const std::vector<PipelineObject*>& staged);
+  /// The graph staged last, as far as it came, where it gave none: legal, but not to be compiled.
+  std::unique_ptr<ir::Graph> take_partial() { return std::move(partial_); }
+  void check_parameter_names(const std::vector<PipelineObject*>& staged);
 
   // ---- services for built-ins, methods and modules ----
   Value fail(Message message, Span span, std::vector<std::string> arguments = {});
   /// Reports; what arose in a file of the library, at the user's line.
   Value report(Diagnostic diagnostic);
   void note(Message message, Span span, std::vector<std::string> arguments = {});
+  /// Adds to the diagnostics how often each equal one was left out.
+  void note_equal(std::vector<Diagnostic>& diagnostics) const;
   bool step(Span span);
   /// Counts work that is no step of its own: elements copied or compared, or 16 bytes each. The next step
   /// reports where it is too much.
@@ -112,13 +118,18 @@ class Evaluator {
                   uint32_t index);
   /// Whether a list or dict may be changed here; reports it if not.
   bool may_change(const Value& container, Span span);
+  ArrayHome home_of_array() const;
+  /// `view`, if it is an array, is a view of `base` in numpy.
+  void note_view(const Value& base, const Value& view);
   Value format_value(const Value& value, const std::string& spec, Span span);
   Value format_percent(const std::string& pattern, const Value& arguments, Span span);
   Value binary(const std::string& op, const Value& a, const Value& b, Span span, Span a_span, Span b_span);
   Value unary(const std::string& op, const Value& a, Span span);
   Value compare(const std::string& op, const Value& a, const Value& b, Span span, Span a_span, Span b_span);
   Value index(const Value& base, const Value& selector, Span span);
-  Value attribute(const Value& base, const std::string& name, Span span, Span name_span);
+  /// `written`: the text of the base, for messages.
+  Value attribute(const Value& base, const std::string& name, Span span, Span name_span,
+                  const Expression* written = nullptr);
   bool check_size(size_t bytes, Span span);
   /// Python's ==; nullopt after an error.
   std::optional<bool> equals(const Value& a, const Value& b, Span span);
@@ -157,6 +168,8 @@ class Evaluator {
   std::string operator_for_call(Span argument) const;
   /// Looks up what functions of the file name that nobody has called.
   void check_uncalled(ModuleObject& module);
+  /// The same of all text of the file, where a limit has ended its evaluation.
+  void check_rest(ModuleObject& module);
   Value move_node(const Value& node, ir::Device to, Span span);
 
   // ---- choices among functions (eval_select.cpp) ----
@@ -235,6 +248,8 @@ class Evaluator {
   void run_statement(const Statement& s);
   void run_assign(const Statement& s);
   void assign_slice(const Expression& target, const Value& base, const Value& value);
+  void assign_array(const Expression& target, const Value& base, const Value& value);
+  void note_views_of_call(const CallArguments& arguments, const Value& result);
   void run_augmented(const Statement& s);
   void run_annotated(const Statement& s);
   void run_if(const Statement& s);
@@ -314,6 +329,9 @@ class Evaluator {
   /// Also a list or dict that holds nobody knows what, since a change of it was refused.
   Value eval_spoiled(const Expression& e);
   Value eval_name(const Expression& e);
+  Value fail_before_assignment(const Expression& e, const Frame& frame);
+  Value fail_not_callable(const Value& callee, const CallArguments& arguments);
+  void label_hiding(Diagnostic& diagnostic, const Expression* name) const;
   Value eval_number(const Expression& e);
   Value eval_fstring(const Expression& e);
   std::optional<std::string> eval_parts(const std::vector<FStringPart>& parts, Span span);
@@ -346,6 +364,8 @@ class Evaluator {
   // ---- calls (eval_call.cpp) ----
   Value eval_call(const Expression& e);
   bool eval_arguments(const Expression& e, CallArguments& out);
+  bool is_keyword_by_slip(const Expression& e);
+  bool is_bound(const std::string& name) const;
   Value call_function(FunctionObject& function, CallArguments& arguments);
   bool bind_arguments(FunctionObject& function, CallArguments& arguments, Frame& frame);
   Value run_function(FunctionObject& function, Frame& frame, const CallArguments& arguments);
@@ -357,8 +377,12 @@ class Evaluator {
   // ---- operators (eval_operator.cpp, eval_argument.cpp, eval_input.cpp) ----
   Value call_operator_once(const op::Operator& op, const std::string& path, CallArguments& arguments,
                            uint32_t set);
-  bool add_operator_arguments(const op::Operator& op, CallArguments& arguments,
-                              op::GraphBuilder::NodeSpec& spec, uint64_t key);
+  /// Adds to `missing` what has no value: after an error of its own, or because only the host knows it.
+  void add_operator_arguments(const op::Operator& op, CallArguments& arguments,
+                              op::GraphBuilder::NodeSpec& spec, uint64_t key,
+                              std::vector<std::string>& missing);
+  bool add_operator_argument(const op::Operator& op, const op::ArgSpec& schema,
+                             const CallArguments::Keyword& keyword, op::GraphBuilder::NodeSpec& spec);
   void note_same_seed(const op::Operator& op, int64_t seed, Span span);
   bool add_common_argument(const op::Operator& op, const CallArguments::Keyword& keyword,
                            op::GraphBuilder::NodeSpec& spec, uint64_t key);
@@ -366,13 +390,24 @@ class Evaluator {
   void check_keyword(const op::Operator& op, const std::string& name, Span span);
   bool add_argument(const op::Operator& op, const op::ArgSpec& schema, const CallArguments::Keyword& keyword,
                     op::GraphBuilder::NodeSpec& spec, std::string_view called = {});
-  std::optional<ir::Attr> to_attr(const Value& value, Span span, const std::string& what);
+  /// `wanted`: the kind of the argument, for messages.
+  std::optional<ir::Attr> to_attr(const Value& value, Span span, const std::string& what,
+                                  const std::string& wanted = {});
   /// The same of an argument whose lists and dictionaries keep their form.
   std::optional<ir::Attr> to_nested_attr(const Value& value, Span span, const std::string& what);
   std::optional<ir::Attr> to_nested_attr(const Value& value, Span span, const std::string& what, int depth,
                                          size_t& values);
   Value add_node(op::GraphBuilder::NodeSpec spec);
   void label_inputs(Diagnostic& diagnostic, const std::vector<ir::ValueId>& inputs) const;
+  void suggest_value(Diagnostic& diagnostic) const;
+  /// Reports the error of a call.
+  void report_refused(Diagnostic diagnostic, Span span, const std::vector<ir::ValueId>& inputs,
+                      const std::vector<ir::ValueId>& wanted);
+  /// What a call gives of which arguments are missing, after what else is wrong with it was reported.
+  Value recover(op::GraphBuilder::NodeSpec call, std::vector<std::string> missing);
+  Value report_wrong_kinds(op::GraphBuilder::NodeSpec call);
+  /// The same of a call that was refused.
+  Value recover_refused(op::GraphBuilder::NodeSpec call, const Error& error);
   uint64_t random_key(const std::string& callee, const CallArguments& arguments, uint32_t set) const;
   std::vector<CallSite> call_chain() const;
   Value call_source(const op::Operator& op, const std::string& path, CallArguments& arguments);
@@ -438,12 +473,14 @@ class Evaluator {
   bool check_default(const FunctionObject& function, const Parameter& parameter, const Value& value);
   bool check_elements(const Parameter& parameter, const Value& value);
   bool bind_parameters(PipelineObject& pipeline, Frame& frame);
+  void keep_partial(const ir::Graph& graph);
   std::optional<Value> parse_parameter(const Parameter& parameter, const Value& default_value,
                                        const std::string& text);
   std::optional<Value> parse_text(const std::string& name, const std::string& type,
                                   const Value& default_value, const std::string& text);
   bool set_fields(const Parameter& parameter, Value& record);
   std::optional<Value> parse_literal(const std::string& name, const std::string& text);
+  const Expression* written_output(std::optional<size_t> number, size_t outputs) const;
   void report_nested_output(const PipelineObject& pipeline, const Value& value, std::optional<size_t> number,
                             size_t outputs, Span span);
   bool finish_outputs(PipelineObject& pipeline, const Value& result, ir::Graph& graph,
@@ -470,11 +507,19 @@ class Evaluator {
   ir::BlockId home_of(ir::BlockId join) const;
 
   bool stack_exhausted() const;
+  bool is_told_often(const Diagnostic& diagnostic);
 
   const op::Registry& registry_;
   SourceMap& sources_;
   DiagnosticSink& sink_;
   const FrontendOptions& options_;
+
+  /// Errors of the same words.
+  struct EqualErrors {
+    std::set<std::pair<uint32_t, uint32_t>> places;  ///< that were told
+    size_t left_out = 0;
+  };
+  std::map<std::string, EqualErrors> equal_errors_;
 
   std::vector<std::unique_ptr<Module>> trees_;
   std::map<std::string, ModuleObject*> library_;
@@ -486,6 +531,7 @@ class Evaluator {
   std::vector<PipelineObject*> pipelines_;
   ModuleObject* builtins_ = nullptr;
   ModuleObject* main_module_ = nullptr;
+  const Module* main_tree_ = nullptr;
   std::map<const void*, std::set<std::string>> locals_;
   std::vector<std::unique_ptr<CallState>> call_states_;
 
@@ -497,12 +543,14 @@ class Evaluator {
     Span span;
     std::string function;              ///< in which the call stands
     const void* callee = nullptr;      ///< its body
+    const Suite* body = nullptr;       ///< of a `def`
     const CallState* state = nullptr;  ///< of the callee
     const Frame* frame = nullptr;      ///< of the callee
   };
   std::vector<ActiveCall> calls_;
 
   std::unique_ptr<PixelScope> pixel_;  ///< while a function of coordinates runs
+  int host_calls_ = 0;                 ///< around what is evaluated: they belong to the host program
   int in_pixel_function_ = 0;          ///< how many pixel functions are being called
 
   ir::Graph* graph_ = nullptr;
@@ -544,12 +592,17 @@ class Evaluator {
 
   std::vector<LatePipeline::Input> inputs_;  ///< of the pipeline being staged
   std::optional<LatePipeline> late_;
+  bool has_unknown_calls_ = false;  ///< of the pipeline being staged: add_unknown() stands for calls
+  std::unique_ptr<ir::Graph> partial_;
+  bool wrong_parameter_names_ = false;  ///< the host gave a value under a name that there is not
 
   /// What is left of the walk's budget goes into the work done; false: it was reported that the walk ended
   /// early.
   bool finish_walk(const Walk& walk, Span span);
   Walk start_walk() const;
   bool too_much_work(Span span);
+  /// A limit was reached, and reported: of all pipelines together, or of the one that is staged.
+  void abort(bool for_good);
   /// Whether one more operator, block or merge may be added; reports otherwise.
   bool graph_has_room(Span span);
 
@@ -557,6 +610,9 @@ class Evaluator {
   static constexpr size_t kBindingBytes = 112;  ///< of a name in an Env, about
   size_t work_ = 0;                             ///< in elements
   bool aborted_ = false;
+  bool out_of_budget_ = false;  ///< of what all pipelines share: aborted for good
+  bool left_some_ = false;      ///< a limit ended the evaluation of some text
+  bool says_nothing_twice_ = false;
   bool size_refused_ = false;  ///< it was reported that a static value would be too large
   const char* stack_base_ = nullptr;
 };

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "base/fault.h"
+#include "compiler/check_graph.h"
 #include "compiler/combine_graphs.h"
 #include "dsl/ast_printer.h"
 #include "dsl/deep_stack.h"
@@ -111,6 +112,14 @@ void stage_policies(Evaluator& evaluator, PipelineObject& pipeline, const Fronte
   result.graphs.push_back(std::move(combined->graph));
 }
 
+// What no sample passes is found whatever else is wrong.
+void check_partial(Evaluator& evaluator, DiagnosticSink& sink) {
+  const std::unique_ptr<ir::Graph> graph = evaluator.take_partial();
+  if (!graph) return;
+  for (Diagnostic& diagnostic : check_partial_graph(*graph))
+    if (diagnostic.severity != Severity::kNote) sink.report(std::move(diagnostic));
+}
+
 FrontendResult run(const std::string& file_name, std::optional<std::string> text,
                    const FrontendOptions& options, const op::Registry& registry, SourceMap& sources,
                    bool all) {
@@ -134,7 +143,8 @@ FrontendResult run(const std::string& file_name, std::optional<std::string> text
       PipelineObject* one = explained ? nullptr : choose(evaluator, options, file_name);
       if (one) chosen.push_back(one);
     }
-    if (!chosen.empty() && evaluator.check_parameter_names(chosen)) {
+    if (!chosen.empty()) {
+      evaluator.check_parameter_names(chosen);
       for (PipelineObject* pipeline : chosen) {
         if (!options.policies.empty()) {
           stage_policies(evaluator, *pipeline, options, sink, result);
@@ -142,6 +152,7 @@ FrontendResult run(const std::string& file_name, std::optional<std::string> text
         }
         size_t errors = sink.num_errors();
         std::unique_ptr<ir::Graph> graph = evaluator.stage(*pipeline);
+        check_partial(evaluator, sink);
         if (evaluator.late_pipeline() && sink.num_errors() == errors)
           result.late.push_back(*evaluator.late_pipeline());
         if (!graph || sink.num_errors() > errors) continue;
@@ -152,6 +163,7 @@ FrontendResult run(const std::string& file_name, std::optional<std::string> text
     if (module && all) evaluator.check_uncalled(*module);
     result.ok = !sink.has_errors();
     result.diagnostics = sink.take();
+    evaluator.note_equal(result.diagnostics);
     if (!sources.has_made_texts()) return;
     // Rounds of a loop are one place of what the text was made from, and one report.
     DiagnosticSink places;

@@ -13,6 +13,7 @@
 
 #include "dsl/lookalikes.h"
 #include "dsl/messages.h"
+#include "dsl/normal_form.h"
 
 namespace galatea::dsl {
 namespace {
@@ -107,16 +108,6 @@ size_t utf8_length(std::string_view text, size_t at, uint32_t& code_point) {
   return length;
 }
 
-// Letters that may stand in names: the blocks that hold (almost) nothing but letters.
-bool is_letter(uint32_t c) {
-  constexpr uint32_t kRanges[][2] = {{0xC0, 0xD6},    {0xD8, 0xF6},     {0xF8, 0x2C1},    {0x391, 0x3A1},
-                                     {0x3A3, 0x3CE},  {0x400, 0x481},   {0x48A, 0x52F},   {0x5D0, 0x5EA},
-                                     {0x620, 0x64A},  {0x3041, 0x3096}, {0x30A1, 0x30FA}, {0x4E00, 0x9FA5},
-                                     {0xAC00, 0xD7A3}};
-  return std::any_of(std::begin(kRanges), std::end(kRanges),
-                     [&](const uint32_t(&range)[2]) { return c >= range[0] && c <= range[1]; });
-}
-
 class Lexer {
  public:
   Lexer(uint32_t file, std::string_view text, LexerOptions options, std::set<uint32_t> unclosed)
@@ -189,6 +180,8 @@ class Lexer {
   void read_operator();
   void read_bracket(char c);
   bool line_begins_statement() const;
+  void advise_on_suffix(const std::string& text);
+  void read_backquotes();
   void close_open_brackets(size_t keep);
   void finish_file();
 
@@ -352,7 +345,7 @@ void Lexer::read_name() {
     }
     uint32_t code_point = 0;
     const size_t length = std::max<size_t>(utf8_length(text_, at_, code_point), 1);
-    if (length > 1 && !is_letter(code_point)) {
+    if (length > 1 && !is_name_character(code_point, at_ == begin)) {
       const Lookalike* entry = find_lookalike(code_point);
       // What is meant as an operator or a blank ends the name.
       if (at_ > begin && entry && !entry->ascii.empty()) break;
@@ -472,9 +465,21 @@ void Lexer::read_number() {
            imaginary ? std::vector<std::string>{"a complex number",
                                                 "data has real element types; keep two real values instead"}
                      : std::vector<std::string>{text});
+    advise_on_suffix(text);
     return add(TokenKind::kError, begin, at_);
   }
   add(is_float ? TokenKind::kFloat : TokenKind::kInteger, begin, at_);
+}
+
+/// `10L` of Python 2, `1.5f` and `3u` of C: numbers have no suffixes.
+void Lexer::advise_on_suffix(const std::string& text) {
+  const size_t end = text.find_last_not_of("lLuUfF");
+  const bool is_number = end != std::string::npos && end + 1 < text.size() && text.size() - end <= 3 &&
+                         text.find_first_not_of("0123456789.") == end + 1;
+  if (!is_number) return;
+  Diagnostic& diagnostic = diagnostics.back();
+  diagnostic.help = "write `" + text.substr(0, end + 1) + "`: numbers have no suffixes";
+  diagnostic.edits = {{diagnostic.span, text.substr(0, end + 1), true}};
 }
 
 void Lexer::read_string(size_t begin, size_t quote_at) {
@@ -499,6 +504,8 @@ void Lexer::read_string(size_t begin, size_t quote_at) {
   size_t shown = triple ? quote_at + 3 : at_;
   report(Message::kUnterminatedString, begin, shown,
          {triple ? std::string(3, quote) : std::string(1, quote)});
+  // What would close the brackets around it may stand in it.
+  for (const Bracket& bracket : brackets_) tokens[bracket.token].kind = TokenKind::kError;
   add(TokenKind::kError, begin, at_);
 }
 
@@ -546,6 +553,16 @@ void Lexer::read_bracket(char c) {
   ++at_;
 }
 
+/// `3` in backquotes, which Python 2 wrote for repr(3).
+void Lexer::read_backquotes() {
+  const size_t begin = at_++;
+  while (at_ < end_ && peek() != '`' && peek() != '\n' && peek() != '\r') ++at_;
+  const std::string inside(text_.substr(begin + 1, at_ - begin - 1));
+  if (peek() == '`') ++at_;
+  report(Message::kUnsupportedSyntax, begin, at_, {"a text in backquotes", "write `repr(" + inside + ")`"});
+  add(TokenKind::kError, begin, at_);
+}
+
 /// `!pip install x` and `%matplotlib inline` of a notebook that was pasted.
 void Lexer::read_notebook_command() {
   const size_t begin = at_;
@@ -570,6 +587,7 @@ void Lexer::read_operator() {
   if (c == '<' && peek(1) == '>') return add_translated(TokenKind::kOperator, 2, "!=");
   if (c == '=' && peek(1) == '=' && peek(2) == '=') return add_translated(TokenKind::kOperator, 3, "==");
   if (c == '!' && peek(1) == '=' && peek(2) == '=') return add_translated(TokenKind::kOperator, 3, "!=");
+  if (c == '`') return read_backquotes();
   if (c == '?') {  // a choice by `?` and `:`, of which the parser knows the parts
     add(TokenKind::kOperator, at_, at_ + 1);
     ++at_;

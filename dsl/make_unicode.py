@@ -69,4 +69,5 @@ def main():
         write("Expansion", "kExpand" + name, [(c, "".join(f"\\x{b:02x}" for b in to.encode())) for c, to in several])
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -39,6 +39,23 @@ bool is_inside(const fs::path& path, const fs::path& root) {
 }  // namespace
 
 // The text of a file, or nullopt after an error.
+namespace {
+
+// "did you mean `helpers.dali-dsl`?", of the files beside one that is not there; "": none is near.
+std::string file_like(const fs::path& path) {
+  constexpr size_t kMost = 1000;
+  std::error_code error;
+  std::vector<std::string> names;
+  for (fs::directory_iterator entry(path.has_parent_path() ? path.parent_path() : ".", error), end;
+       !error && entry != end && names.size() < kMost; entry.increment(error))
+    if (entry->path().extension() == path.extension()) names.push_back(entry->path().stem().string());
+  std::ranges::sort(names);
+  const auto near = closest_match(path.stem().string(), names);
+  return near ? "did you mean `" + *near + path.extension().string() + "`?" : "";
+}
+
+}  // namespace
+
 std::optional<std::string> Evaluator::read_text(const std::string& path, Span span) {
   if (const auto unsaved = options_.texts.find(path); unsaved != options_.texts.end()) return unsaved->second;
   auto text = read_whole_file(path, static_cast<size_t>(options_.limits.max_file_bytes));
@@ -50,6 +67,8 @@ std::optional<std::string> Evaluator::read_text(const std::string& path, Span sp
   const size_t equals = path.find('=');
   if (is_wrong && !span.valid() && equals != std::string::npos && !path.substr(0, equals).contains('/'))
     diagnostic.help = "if it is the value of a parameter, write `--set " + path + "`";
+  else if (is_wrong)
+    diagnostic.help = file_like(path);
   report(std::move(diagnostic));
   return std::nullopt;
 }
@@ -130,9 +149,11 @@ ModuleObject* Evaluator::load_file(const std::string& path, Span span, std::opti
   arena.count(2 * stored.size());
   trees_.push_back(parse_module(file, stored, diagnostics, {most, arena.bytes()}));
   arena.count(trees_.back()->bytes);
-  for (Diagnostic& diagnostic : diagnostics) sink_.report(std::move(diagnostic));
-  aborted_ |= trees_.back()->too_large;
+  for (Diagnostic& diagnostic : diagnostics)
+    if (!is_told_often(diagnostic)) sink_.report(std::move(diagnostic));
+  if (trees_.back()->too_large) abort(true);
   loading_.push_back(key);
+  if (!main_tree_) main_tree_ = trees_.back().get();
   evaluate_file(*module, *trees_.back());
   loading_.pop_back();
   return module;
@@ -238,14 +259,28 @@ ModuleObject* Evaluator::host_module(const std::string& path) {
   return module;
 }
 
+namespace {
+
+bool is_all_capitals(std::string_view name) {
+  return std::ranges::none_of(name, [](char c) { return c >= 'a' && c <= 'z'; });
+}
+
+}  // namespace
+
 Value Evaluator::fail_host(const std::string& path, Span span) {
   const std::string name = path.substr(path.rfind('.') + 1);
   // Functions of libraries for pictures and tensors have operators; draws are told otherwise.
   const bool draws = path.starts_with("random.") || path.contains(".random.");
   const Suggestion* known = draws ? nullptr : find_suggestion(Place::kOperator, "", name);
   if (known) return fail(Message::kHostOnly, span, {path, help_of(*known, first_argument(sources_, span))});
+  // `torch.float32` and `cv2.INTER_LINEAR`, but not `torch.nn.Linear`.
+  const bool may_be_type =
+      !draws && !path.contains(".nn.") && (snake_case(name) == name || is_all_capitals(name));
+  if (const std::string type = may_be_type ? type_named(name) : ""; !type.empty())
+    return fail(Message::kHostOnly, span, {path, "write `" + type + "`"});
   const op::Operator* op = draws ? nullptr : registry_.find(snake_case(name));
   if (op && !op->internal) return fail(Message::kHostOnly, span, {path, "write `fn." + op->name + "(…)`"});
+  if (host_calls_ > 0) return Value::poison();  // the call around it says as much
   const char* advice = host_module_advice(path);
   return fail(Message::kHostOnly, span,
               {path, advice ? advice

@@ -129,7 +129,9 @@ std::optional<Value> array_attribute(Evaluator& ev, const Value& base, const std
   if (name == "T") {
     std::vector<size_t> order;
     for (size_t i = array.shape.size(); i-- > 0;) order.push_back(i);
-    return transposed(ev, base, order);
+    const Value view = transposed(ev, base, order);
+    ev.note_view(base, view);
+    return view;
   }
   for (const Function& method : kArrayMethods) {
     if (name == method.name) return ev.make_builtin(name, call_method, base);

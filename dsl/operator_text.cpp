@@ -7,7 +7,7 @@
 #include "dsl/suggest.h"
 
 namespace galatea::dsl {
-std::string operator_signature(const op::Operator& op, const std::string& path) {
+std::string operator_signature(const op::Operator& op, const std::string& path, std::string_view meant) {
   constexpr size_t kShown = 6;
   size_t shown = 0, hidden = 0;
   std::string out = "fn." + path + "(";
@@ -19,7 +19,7 @@ std::string operator_signature(const op::Operator& op, const std::string& path) 
   if (!op.args.empty()) out += first ? "*" : ", *";
   for (const op::ArgSpec& arg : op.args) {
     if (!arg.refused.empty() || arg.no_effect) continue;
-    if (!arg.required && shown >= kShown) {
+    if (!arg.required && shown >= kShown && arg.name != meant) {
       ++hidden;
       continue;
     }
@@ -42,7 +42,10 @@ std::string written_as_type(const Value& value) {
   std::string name = value.is(ValueKind::kString) ? value.text() : "";
   if (value.is(ValueKind::kBuiltin) && value.as<BuiltinObject>().is_type)
     name = value.as<BuiltinObject>().name;
-  if (name.empty()) return {};
+  return name.empty() ? "" : type_named(name);
+}
+
+std::string type_named(const std::string& name) {
   if (name == "float") return "types.FLOAT";
   if (const Suggestion* known = find_suggestion(Place::kType, "", name)) return std::string(known->write);
   for (int i = 0; i < kNumDTypes; ++i) {
@@ -56,8 +59,9 @@ std::string by_name_help(const op::Operator& op, const Value& value, const std::
   if (const Suggestion* known = find_suggestion(Place::kArgument, op.name, "*")) {
     const std::string_view name = known->write.substr(0, known->write.find('='));
     const op::ArgSpec* spec = op.find_arg(name);
-    const bool fits =
-        spec != nullptr && spec->kind == op::ArgKind::kFloat && value.is_number() && !text.empty();
+    const bool is_list = text.starts_with("[") && spec != nullptr && op::takes_list(spec->kind);
+    const bool fits = is_list || (spec != nullptr && spec->kind == op::ArgKind::kFloat && value.is_number() &&
+                                  !text.empty());
     return fits ? fmt::format("write `{}={}`", name, text) : help_of(*known, "");
   }
   const op::ArgSpec* first = nullptr;

@@ -43,8 +43,7 @@ ExpressionPtr Parser::parse_condition() {
   ExpressionPtr value = parse_named();
   if (!is("=")) return value;
   const Token equals = tokens_[at_++];
-  report_unsupported(equals.span, "`=` in a condition", "write `==` to compare",
-                     {{equals.span, "==", false}});
+  report_translated(equals.span, "`=` in a condition", "write `==` to compare", {{equals.span, "==", false}});
   ExpressionPtr comparison = make(ExpressionKind::kCompare, first.span);
   comparison->text_span = equals.span;
   comparison->ops.emplace_back("==");
@@ -62,8 +61,8 @@ bool Parser::accept_elif() {
       t.kind == TokenKind::kName && (t.text == "elseif" || t.text == "elsif") && !is("=", 1) && !is(".", 1);
   if (!one_word && !(is("else") && is("if", 1))) return false;
   const Span span = one_word ? t.span : cover(t.span, token(1).span);
-  report_unsupported(span, one_word ? "`" + std::string(t.text) + "`" : "`else if`", "write `elif`",
-                     {{span, "elif", true}});
+  report_translated(span, one_word ? "`" + std::string(t.text) + "`" : "`else if`", "write `elif`",
+                    {{span, "elif", true}});
   if (!one_word) ++at_;
   return true;
 }
@@ -99,6 +98,7 @@ StatementPtr Parser::parse_while() {
 StatementPtr Parser::parse_for() {
   const Token first = tokens_[at_++];
   auto statement = make_statement(StatementKind::kFor, first);
+  refuse_counting_loop();
   statement->targets.push_back(parse_target_list());
   expect("in", "after the loop variable");
   statement->value = parse_expression_list(true, "after `in`");

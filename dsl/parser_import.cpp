@@ -73,7 +73,8 @@ StatementPtr Parser::parse_import_from() {
 // ---- valid Python outside the language ----
 
 bool Parser::at_match_statement() const {
-  if (token().kind != TokenKind::kName || token().text != "match") return false;
+  // `switch` of C, written as `match` is.
+  if (token().kind != TokenKind::kName || (token().text != "match" && token().text != "switch")) return false;
   size_t at = at_;
   while (tokens_[at].kind != TokenKind::kNewline && tokens_[at].kind != TokenKind::kEnd) ++at;
   return at > at_ + 1 && tokens_[at - 1].text == ":" && at + 2 < tokens_.size() &&
@@ -142,6 +143,18 @@ void Parser::parse_unsupported_header(Statement& statement) {
   }
 }
 
+// Whether a class, whose block begins behind tokens_[at], is iterated or called for data.
+bool Parser::feeds_data(size_t at) const {
+  constexpr std::array kMethods = {"__next__", "__iter__", "__getitem__", "__call__"};
+  for (int depth = 0; at < tokens_.size(); ++at) {
+    depth += tokens_[at].kind == TokenKind::kIndent ? 1 : tokens_[at].kind == TokenKind::kDedent ? -1 : 0;
+    if (depth == 0 && tokens_[at].kind != TokenKind::kNewline) return false;
+    if (tokens_[at].text == "def" && std::ranges::find(kMethods, tokens_[at + 1].text) != kMethods.end())
+      return true;
+  }
+  return false;
+}
+
 // A class that inherits from Pipeline is a function here: what `__init__` takes are its parameters.
 std::string Parser::advice_for_class() const {
   size_t at = at_ + 1;
@@ -149,7 +162,10 @@ std::string Parser::advice_for_class() const {
   bool of_pipeline = false;
   for (++at; at < tokens_.size() && tokens_[at].kind != TokenKind::kNewline; ++at)
     of_pipeline = of_pipeline || tokens_[at].text == "Pipeline";
-  if (!of_pipeline) return "use functions, and `galatea.struct(name=value)` for records";
+  if (!of_pipeline)
+    return feeds_data(at) ? "it belongs to the host program, which feeds what it gives: "
+                            "`fn.external_source(name=\"data\")`"
+                          : "use functions, and `galatea.struct(name=value)` for records";
   std::string parameters;
   constexpr std::array kOfThePipeline = {"self",      "batch_size", "num_threads",
                                          "device_id", "seed",       "max_batch_size"};
@@ -183,7 +199,7 @@ StatementPtr Parser::parse_unsupported_block(std::string construct, std::string 
   parse_unsupported_header(*statement);
   bool guard = in_main_guard_;
   in_main_guard_ = true;  // one message is enough: the construct itself is out
-  bool is_match = first.text == "match";
+  bool is_match = first.text == "match" || first.text == "switch";
   if (is_match) {
     while (token().kind != TokenKind::kIndent) ++at_;
     int depth = 0;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <deque>
 #include <map>
 #include <string>
 #include <string_view>
@@ -29,7 +30,7 @@ class Parser {
          std::vector<Diagnostic>& diagnostics, MemoryBound bound = {})
       : file_(file),
         text_(text),
-        tokens_(std::move(tokens)),
+        tokens_(with_normal_names(std::move(tokens))),
         diagnostics_(diagnostics),
         ordinals_(1),
         bound_(bound) {}
@@ -39,6 +40,8 @@ class Parser {
 
  private:
   // tokens
+  /// Names as Python compares them, kept by the parser.
+  std::vector<Token> with_normal_names(std::vector<Token> tokens);
   const Token& token(size_t ahead = 0) const { return tokens_[std::min(at_ + ahead, tokens_.size() - 1)]; }
   bool at_end() const { return token().kind == TokenKind::kEnd; }
   bool is(std::string_view text, size_t ahead = 0) const {
@@ -55,6 +58,14 @@ class Parser {
   Span end_of_previous() const;
   Span since(const Token& first) const;
   Span since(Span first) const;
+
+  // what other languages write (parser_foreign.cpp)
+  void skip_foreign_word();
+  StatementPtr parse_foreign_compound();
+  void report_translated(Span span, std::string construct, std::string advice, std::vector<Edit> edits);
+  void refuse_counting_loop();
+  void advise(Diagnostic& diagnostic, std::string_view wanted) const;
+  Span up_to_next(const Token& t) const;
 
   // errors
   [[noreturn]] void fail_expected(std::string_view wanted);
@@ -87,6 +98,7 @@ class Parser {
   std::string parse_dotted_name();
   StatementPtr parse_unsupported_block(std::string construct, std::string advice);
   StatementPtr parse_try();
+  bool feeds_data(size_t at) const;
   std::string advice_for_class() const;
   void parse_with_items(Statement& statement);
   void parse_unsupported_header(Statement& statement);
@@ -157,6 +169,7 @@ class Parser {
 
   uint32_t file_;
   std::string_view text_;
+  std::deque<std::string> normal_names_;
   std::vector<Token> tokens_;
   size_t at_ = 0;
   std::vector<Diagnostic>& diagnostics_;
@@ -168,6 +181,8 @@ class Parser {
   int block_depth_ = 0;
   int num_errors_ = 0;
   bool in_main_guard_ = false;
+  int open_brackets_ = 0;    ///< that are being read
+  bool was_mended_ = false;  ///< a part of this statement failed in brackets, and was told
 };
 
 // Elements separated by commas up to the closing bracket of tokens_[open], which stays. add_bad: takes the
@@ -178,12 +193,16 @@ void Parser::parse_bracketed(size_t open, ParseElement parse_element, AddBad add
   while (!at_end() && at_ != end) {
     size_t begin = at_;
     size_t functions = ordinals_.size();
+    const int open_brackets = open_brackets_++;
     try {
       parse_element();
       if (at_ != end && !is(","))
         fail_expected("`,` or `" + std::string(end ? tokens_[end].text : ")") + "`");
+      open_brackets_ = open_brackets;
     } catch (const SyntaxError&) {
+      open_brackets_ = open_brackets;
       if (end == 0) throw;
+      was_mended_ = true;
       ordinals_.resize(functions);
       if (at_ < begin || at_ > end) throw;
       skip_to_separator(end);

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 
+#include "dsl/normal_form.h"
 #include "dsl/parser.h"
 #include "dsl/parser_state.h"
 
@@ -55,15 +56,31 @@ void Parser::fail_expected(std::string_view wanted) {
     ++num_errors_;
     throw SyntaxError{};
   }
+  // What does not fit behind a part that was told is the same mistake.
+  if (was_mended_ && open_brackets_ == 0) {
+    ++num_errors_;
+    throw SyntaxError{};
+  }
   bool nothing_to_show =
       t.kind == TokenKind::kNewline || t.kind == TokenKind::kEnd || t.kind == TokenKind::kDedent;
-  fail(Message::kExpected, nothing_to_show ? end_of_previous() : t.span, {std::string(wanted), describe(t)});
+  report(Message::kExpected, nothing_to_show ? end_of_previous() : t.span,
+         {std::string(wanted), describe(t)});
+  advise(diagnostics_.back(), wanted);
+  throw SyntaxError{};
 }
 
 Token Parser::expect(std::string_view text, std::string_view context) {
   if (!is(text))
     fail_expected("`" + std::string(text) + "`" + (context.empty() ? "" : " " + std::string(context)));
   return tokens_[at_++];
+}
+
+std::vector<Token> Parser::with_normal_names(std::vector<Token> tokens) {
+  const auto is_wide = [](char c) { return (static_cast<unsigned char>(c) & 0x80) != 0; };
+  for (Token& t : tokens)
+    if (t.kind == TokenKind::kName && std::ranges::any_of(t.text, is_wide))
+      t.text = normal_names_.emplace_back(normal_form(t.text));
+  return tokens;
 }
 
 Token Parser::expect_name(std::string_view context) {
@@ -145,6 +162,8 @@ void Parser::parse_statement(Suite& out) {
   int block_depth = block_depth_;
   size_t functions = ordinals_.size();
   bool guard = in_main_guard_;
+  was_mended_ = false;
+  open_brackets_ = 0;
   try {
     const Token& t = token();
     if (t.kind == TokenKind::kIndent) {
@@ -160,13 +179,16 @@ void Parser::parse_statement(Suite& out) {
     }
     if (is("@")) return void(out.push_back(parse_decorated()));
     if (at_match_statement()) {
-      return void(out.push_back(parse_unsupported_block("`match`", "use `if`/`elif` on the value")));
+      return void(out.push_back(
+          parse_unsupported_block("`" + std::string(t.text) + "`", "use `if`/`elif` on the value")));
     }
     if (t.kind == TokenKind::kKeyword && is("=", 1))
       fail(Message::kKeywordAsName, t.span, {std::string(t.text)});
     if (t.kind == TokenKind::kKeyword) {
       if (StatementPtr compound = parse_compound(t.text)) return void(out.push_back(std::move(compound)));
     }
+    if (StatementPtr compound = parse_foreign_compound()) return void(out.push_back(std::move(compound)));
+    skip_foreign_word();
     parse_simple_line(out);
   } catch (const SyntaxError&) {
     block_depth_ = block_depth;

@@ -284,7 +284,7 @@ ExpressionPtr Parser::parse_embedded(uint32_t begin, uint32_t end) {
     ++num_errors_;
     throw SyntaxError{};
   }
-  std::swap(tokens, tokens_);
+  tokens = std::exchange(tokens_, with_normal_names(std::move(tokens)));
   size_t at = at_;
   at_ = 0;
   try {

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "compiler/ir/text/verifier.h"
 #include "dsl/evaluator.h"
 #include "dsl/lexer.h"
 #include "dsl/parser.h"
@@ -383,8 +384,12 @@ bool Evaluator::bind_parameters(PipelineObject& pipeline, Frame& frame) {
       if (name == parameter.name) text = &given;
     }
     Value value = default_value;
-    if (!check_default(function, parameter, default_value)) {
+    const auto spoil = [&] {
       good = false;
+      frame.env[parameter.name] = {Value::poison(), parameter.span};
+    };
+    if (!check_default(function, parameter, default_value)) {
+      spoil();
       continue;
     }
     if (text) {
@@ -393,7 +398,7 @@ bool Evaluator::bind_parameters(PipelineObject& pipeline, Frame& frame) {
         std::string type = annotation_name(parameter);
         fail(Message::kParameterValue, parameter.span,
              {parameter.name, *text, type.empty() ? type_of_default(default_value) : type});
-        good = false;
+        spoil();
         continue;
       }
       value = *parsed;
@@ -403,8 +408,11 @@ bool Evaluator::bind_parameters(PipelineObject& pipeline, Frame& frame) {
       note(Message::kParameterUnknown, parameter.span, {parameter.name});
       value = Value(ValueKind::kUnknown);
     } else if (value.is(ValueKind::kUndefined)) {
-      fail(Message::kParameterMissing, parameter.span, {pipeline.name, parameter.name});
-      good = false;
+      // Under another name it may have been given.
+      if (!wrong_parameter_names_)
+        fail(Message::kParameterMissing, parameter.span, {pipeline.name, parameter.name});
+      spoil();
+      continue;
     }
     frame.env[parameter.name] = {value, parameter.span};
     note_meaning(parameter.span, value);
@@ -412,8 +420,7 @@ bool Evaluator::bind_parameters(PipelineObject& pipeline, Frame& frame) {
   return good;
 }
 
-bool Evaluator::check_parameter_names(const std::vector<PipelineObject*>& staged) {
-  bool good = true;
+void Evaluator::check_parameter_names(const std::vector<PipelineObject*>& staged) {
   for (const auto& [name, text] : options_.parameters) {
     std::vector<std::string> known;
     for (const PipelineObject* pipeline : staged) {
@@ -435,9 +442,8 @@ bool Evaluator::check_parameter_names(const std::vector<PipelineObject*>& staged
     diagnostic.notes.push_back(list.empty() ? "the pipeline has no parameters"
                                             : "its parameters are " + list);
     report(std::move(diagnostic));
-    good = false;
+    wrong_parameter_names_ = true;
   }
-  return good;
 }
 
 // ---- outputs ----
@@ -470,14 +476,19 @@ bool Evaluator::check_outputs(const std::vector<ir::ValueId>& outputs, const Pip
          good;
 }
 
+// The text of an output, where `return` lists them, or of all; nullptr: they come from elsewhere.
+const Expression* Evaluator::written_output(std::optional<size_t> number, size_t outputs) const {
+  if (!number || !returned_) return returned_;
+  const bool lists =
+      (returned_->kind == ExpressionKind::kTuple || returned_->kind == ExpressionKind::kList) &&
+      returned_->operands.size() == outputs;
+  return lists ? returned_->operands[*number].get() : nullptr;
+}
+
 // An output that is a list or a tuple of data, at its own text where `return` lists the outputs.
 void Evaluator::report_nested_output(const PipelineObject& pipeline, const Value& value,
                                      std::optional<size_t> number, size_t outputs, Span span) {
-  const Expression* written = returned_;
-  const bool lists = written &&
-                     (written->kind == ExpressionKind::kTuple || written->kind == ExpressionKind::kList) &&
-                     written->operands.size() == outputs;
-  if (number) written = lists ? written->operands[*number].get() : nullptr;
+  const Expression* written = written_output(number, outputs);
   Diagnostic diagnostic = diagnose(Message::kNestedOutputs, written ? written->span : span,
                                    {pipeline.name, describe_kind(value)});
   const bool by_comma = value.is(ValueKind::kTuple) && value.elements().size() == 1;
@@ -509,7 +520,9 @@ bool Evaluator::finish_outputs(PipelineObject& pipeline, const Value& result, ir
       return false;
     }
     if (!value.is_node() && !value.is_number() && !value.is_sequence() && !value.is(ValueKind::kArray)) {
-      Diagnostic diagnostic = diagnose(Message::kOutputKind, span, {pipeline.name, describe_kind(value)});
+      const Expression* written = written_output(several ? std::optional(i) : std::nullopt, values.size());
+      Diagnostic diagnostic = diagnose(Message::kOutputKind, written ? written->span : span,
+                                       {pipeline.name, describe_kind(value)});
       if (is_bundle(value)) diagnostic.help = "return what is in it: `return t.image, t.boxes`";
       return report(std::move(diagnostic)), false;
     }
@@ -566,25 +579,38 @@ std::unique_ptr<ir::Graph> Evaluator::stage(PipelineObject& pipeline) {
   block_ = 0;
   region_ = regions_.make_root();
   builder.set_insertion_block(0);
+  has_unknown_calls_ = false;
+  aborted_ = out_of_budget_;
+  partial_.reset();
   OutputChecks checks;
+  // Each is looked at whatever is wrong with those before it.
   bool good = apply_options(pipeline, *graph, checks);
   good = bind_parameters(pipeline, *frame) && good;
-  good = good && !function.poisoned;
-  if (good) {
-    Value result = run_function(function, *frame, {});
-    good = alive() && finish_outputs(pipeline, result, *graph, checks);
+  if (!function.poisoned) {
+    const Value result = run_function(function, *frame, {});
+    good = alive() && good && finish_outputs(pipeline, result, *graph, checks);
   }
-  if (good && device_note_ && sink_.num_errors() == errors_before)
-    note(Message::kRunsOnCpu, device_note_->first, {device_note_->second});
+  good = good && !function.poisoned && sink_.num_errors() == errors_before;
+  if (good && device_note_) note(Message::kRunsOnCpu, device_note_->first, {device_note_->second});
   const bool is_late = std::ranges::any_of(inputs_, &LatePipeline::Input::is_open);
   if (is_late) late_ = LatePipeline{pipeline.name, graph->options, std::move(inputs_)};
+  good = good && !is_late && !has_unknown_calls_;
+  if (!good && !is_late) keep_partial(*graph);
   graph_ = nullptr;
   builder_ = nullptr;
   pipeline_ = nullptr;
   frame_ = nullptr;
   block_ = 0;
   region_ = 0;
-  return good && !late_ ? std::move(graph) : nullptr;
+  return good ? std::move(graph) : nullptr;
+}
+
+// What there is of a pipeline that failed, with an end where it has none.
+void Evaluator::keep_partial(const ir::Graph& graph) {
+  if (!alive()) return;
+  if (graph.block(block_).terminator.kind == ir::TerminatorKind::kNone)
+    builder_->return_values(block_, {}, pipeline_->span);
+  if (ir::verify_form(graph)) partial_ = std::make_unique<ir::Graph>(graph);
 }
 
 }  // namespace galatea::dsl

@@ -169,6 +169,8 @@ Value Evaluator::binary(const std::string& op, const Value& a, const Value& b, S
                 {"matrix multiplication with `@`", "combine matrices with `fn.transforms`"});
   if (is_data(a) || is_data(b)) {
     if (a.is(ValueKind::kString) && op == "%") return fail(Message::kNodeInString, b_span, {type_text(b)});
+    if (a.is(ValueKind::kString) || b.is(ValueKind::kString))
+      return fail(Message::kOperandKinds, span, {op, type_text(a), type_text(b)});
     return node_operator(node_operator_name(op), {left_of_node(a), b}, span);
   }
   if (arrays) return array_binary(*this, op, a, b, span);

@@ -24,6 +24,7 @@ const std::vector<Suggestion>& all_suggestions() {
 #define ARGUMENT(owner, name, write) {Place::kArgument, owner, name, write, ""},
 #define TYPE(name, write) {Place::kType, kAny, name, write, ""},
 #define MEMBER(name, write, words) {Place::kNodeMember, kAny, name, write, words},
+#define STATIC_MEMBER(owner, name, words) {Place::kStaticMember, owner, name, "", words},
 #define NAME(name, words) {Place::kName, kAny, name, "", words},
 #define SPELLING(name, write) {Place::kName, kAny, name, write, ""},
 #include "dsl/suggestions.inc"
@@ -31,6 +32,7 @@ const std::vector<Suggestion>& all_suggestions() {
 #undef ARGUMENT
 #undef TYPE
 #undef MEMBER
+#undef STATIC_MEMBER
 #undef NAME
 #undef SPELLING
   };

@@ -16,11 +16,12 @@ namespace galatea::dsl {
 
 /// Where a name was looked for.
 enum class Place {
-  kOperator,    ///< fn.NAME
-  kArgument,    ///< fn.OWNER(…, NAME=…); owner "": of any operator
-  kType,        ///< types.NAME
-  kNodeMember,  ///< image.NAME
-  kName,        ///< NAME alone
+  kOperator,      ///< fn.NAME
+  kArgument,      ///< fn.OWNER(…, NAME=…); owner "": of any operator
+  kType,          ///< types.NAME
+  kNodeMember,    ///< image.NAME
+  kStaticMember,  ///< VALUE.NAME; owner: the type of the value
+  kName,          ///< NAME alone
 };
 
 struct Suggestion {

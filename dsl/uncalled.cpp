@@ -32,6 +32,15 @@ class UncalledFunction {
  public:
   UncalledFunction(Evaluator& evaluator, const Frame& file) : ev_(evaluator), file_(file) {}
 
+  /// All of a file, not all of which was evaluated: what it has not bound, it may bind.
+  void check_file(const Suite& suite) {
+    std::vector<std::string> names;
+    collect_bound_names(suite, names);
+    std::erase_if(names, [this](const std::string& name) { return file_.env.contains(name); });
+    Scope scope(*this, names, {});
+    walk(suite);
+  }
+
   void check(const std::vector<Parameter>& parameters, const Suite& body) {
     std::vector<std::string> names;
     collect_bound_names(body, names);
@@ -63,6 +72,7 @@ class UncalledFunction {
   void walk(const Statement& s) {
     if (s.kind == StatementKind::kUnsupported || s.kind == StatementKind::kError) return;
     if (s.kind == StatementKind::kFunction) {
+      for (const ExpressionPtr& decorator : s.decorators) walk(decorator.get());
       for (const Parameter& parameter : s.parameters) walk(parameter.default_value.get());
       if (!s.has_syntax_error) check(s.parameters, s.body);
       return;
@@ -113,7 +123,10 @@ class UncalledFunction {
 
   std::optional<Value> named(const Expression& e) {
     if (is_local(e.text)) return std::nullopt;
-    if (const auto found = file_.env.find(e.text); found != file_.env.end()) return found->second.value;
+    if (const auto found = file_.env.find(e.text); found != file_.env.end()) {
+      const Value& value = found->second.value;
+      return value.is_poison() || value.is(ValueKind::kPending) ? std::nullopt : std::optional(value);
+    }
     // What Python has and a pipeline has not may be meant for the host program.
     if (ev_.builtins_->names.contains(e.text) || is_of_python(e.text)) return std::nullopt;
     ev_.eval_name(e);
@@ -133,6 +146,9 @@ class UncalledFunction {
   }
 
   void comprehension(const Expression& e) {
+    // The parser gave it up.
+    const auto is_broken = [](const Comprehension& clause) { return !clause.target || !clause.iterable; };
+    if (e.comprehensions.empty() || std::ranges::any_of(e.comprehensions, is_broken)) return;
     std::vector<std::string> names;
     for (const Comprehension& clause : e.comprehensions) collect_target(*clause.target, names);
     walk(e.comprehensions[0].iterable.get());
@@ -150,7 +166,8 @@ class UncalledFunction {
 };
 
 void Evaluator::check_uncalled(ModuleObject& module) {
-  if (aborted_ || !module.frame) return;
+  if (left_some_) return check_rest(module);
+  if (!module.frame) return;
   std::vector<FunctionObject*> uncalled;
   for (const auto& [name, binding] : module.frame->env) {
     if (!binding.value.is(ValueKind::kFunction)) continue;
@@ -162,6 +179,15 @@ void Evaluator::check_uncalled(ModuleObject& module) {
   Frame* caller = std::exchange(frame_, module.frame);
   for (const FunctionObject* function : uncalled)
     UncalledFunction(*this, *module.frame).check(*function->parameters, *function->body);
+  frame_ = caller;
+}
+
+void Evaluator::check_rest(ModuleObject& module) {
+  if (!module.frame || !main_tree_) return;
+  Frame* caller = std::exchange(frame_, module.frame);
+  says_nothing_twice_ = true;
+  UncalledFunction(*this, *module.frame).check_file(main_tree_->body);
+  says_nothing_twice_ = false;
   frame_ = caller;
 }
 

@@ -59,6 +59,9 @@ enum class ValueKind : uint8_t {
   kPending,  ///< several paths assigned different values; becomes a value when it is read
 };
 
+/// Where an array was made, and so where it may be changed: not on a path that only some samples take.
+enum class ArrayHome : uint8_t { kFile, kPipeline, kSomeSamples };
+
 /// Anything on the arena.
 struct Object {
   virtual ~Object() = default;

@@ -9,24 +9,6 @@
 
 namespace galatea::op {
 
-namespace {
-
-/// What the call was given, where the type rule complains of it.
-void note_types(const ir::Graph& graph, const GraphBuilder::NodeSpec& spec, Error& error) {
-  if (error.diagnostics.empty()) return;
-  std::vector<std::string>& notes = error.diagnostics.front().notes;
-  auto note = [&](ir::ValueId value, const std::string& otherwise) {
-    notes.push_back(value_note(graph, value, otherwise, to_text(graph.type(value))));
-  };
-  constexpr size_t kMost = 4;
-  for (size_t k = 0; k < spec.inputs.size() && k < kMost; ++k)
-    note(spec.inputs[k], "input " + std::to_string(k));
-  for (const ir::Arg& arg : spec.args)
-    if (arg.is_value() && notes.size() < kMost) note(arg.as_value(), "argument " + arg.name);
-}
-
-}  // namespace
-
 ir::BlockId GraphBuilder::add_block() {
   graph_.blocks.emplace_back();
   return static_cast<ir::BlockId>(graph_.blocks.size() - 1);

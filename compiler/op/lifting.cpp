@@ -78,7 +78,8 @@ Lifting::Lifting(const ir::Graph& graph, const Operator& op, const std::vector<i
       add_argument(graph, arg, next++);
   add_inputs(true);  // along the axes that there are by then
   for (const ir::Arg& arg : args)
-    if (arg.name == kOutputLayout && !arg.is_value()) asked_ = ir::attr_text(arg.as_attr());
+    if (arg.name == kOutputLayout && !arg.is_value())  // what is no text, the schema refuses
+      if (const auto* text = std::get_if<std::string>(&arg.as_attr())) asked_ = *text;
 }
 
 int Lifting::axis_of(char letter, int occurrence) const {

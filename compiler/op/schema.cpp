@@ -150,27 +150,6 @@ Status check_per_sample(const ir::Graph& graph, const Operator& op, const ArgSpe
                     to_text(type), help);
 }
 
-Status check_static(const Operator& op, const ArgSpec& spec, ir::Arg& arg, Span span) {
-  std::optional<Attr> converted = convert_attr(arg.as_attr(), spec.kind);
-  if (!converted) {
-    std::string help;
-    if (spec.kind == ArgKind::kDType) help = "write a type, as in types.FLOAT";
-    if (spec.kind == ArgKind::kInterp) help = "write an interpolation, as in types.INTERP_LINEAR";
-    if (spec.kind == ArgKind::kImageType) help = "write an image type, as in types.RGB";
-    if (spec.kind == ArgKind::kInt || spec.kind == ArgKind::kFloat)
-      help = fmt::format("write a number, as in {}=1", arg.name);
-    if (spec.kind == ArgKind::kIntList || spec.kind == ArgKind::kFloatList)
-      help = fmt::format("write numbers, as in {}=[1, 2]", arg.name);
-    if (spec.kind == ArgKind::kBool) help = fmt::format("write {}=True or {}=False", arg.name, arg.name);
-    return user_error(Message::kWrongArgumentType, span, display_name(op), arg.name, describe(spec.kind),
-                      describe(arg.as_attr()), help);
-  }
-  if (!spec.refused.empty() && *converted != spec.default_value)
-    return make_error(ErrorKind::kUser, refused_argument(op, spec, span));
-  arg.value = std::move(*converted);
-  return {};
-}
-
 Status check_arguments(const ir::Graph& graph, NodeSpec& spec, const Lifting& lifting) {
   const Operator& op = *spec.op;
   std::erase_if(spec.args, [](const ir::Arg& arg) { return !arg.is_value() && ir::is_none(arg.as_attr()); });
@@ -188,7 +167,7 @@ Status check_arguments(const ir::Graph& graph, NodeSpec& spec, const Lifting& li
       if (!found->refused.empty()) return make_error(ErrorKind::kUser, refused_argument(op, *found, span));
       GALATEA_TRY(check_per_sample(graph, op, *found, arg, span, lifting));
     } else {
-      GALATEA_TRY(check_static(op, *found, arg, span));
+      GALATEA_TRY(check_static_argument(op, *found, arg, span));
     }
   }
   for (const ArgSpec& arg : op.args)
@@ -490,6 +469,9 @@ std::string display_name(const Operator& op) {
   if (const auto base = op.name.rfind(kPlacesSuffix); base != std::string::npos)
     return "fn." + op.name.substr(0, base);
   if (op.name == "cuda_kernel") return "galatea.cuda_kernel";
+  if (op.name.starts_with("arith.")) return "arithmetic";
+  if (op.name == "index") return "indexing";
+  if (op.name == "pixel") return "galatea.pixel";
   return op.name.rfind("math.", 0) == 0 ? op.name : "the operator " + op.name;
 }
 
@@ -504,6 +486,40 @@ std::string value_note(const ir::Graph& graph, ir::ValueId value, const std::str
                        const std::string& type) {
   const std::string& variable = graph.value(value).variable;
   return fmt::format("{} is {}", variable.empty() ? otherwise : "`" + variable + "`", type);
+}
+
+Status check_static_argument(const Operator& op, const ArgSpec& spec, ir::Arg& arg, Span span) {
+  std::optional<Attr> converted = convert_attr(arg.as_attr(), spec.kind);
+  if (!converted) {
+    std::string help;
+    if (spec.kind == ArgKind::kDType) help = "write a type, as in types.FLOAT";
+    if (spec.kind == ArgKind::kInterp) help = "write an interpolation, as in types.INTERP_LINEAR";
+    if (spec.kind == ArgKind::kImageType) help = "write an image type, as in types.RGB";
+    if (spec.kind == ArgKind::kInt || spec.kind == ArgKind::kFloat)
+      help = fmt::format("write a number, as in {}=1", arg.name);
+    if (spec.kind == ArgKind::kIntList || spec.kind == ArgKind::kFloatList)
+      help = fmt::format("write numbers, as in {}=[1, 2]", arg.name);
+    if (spec.kind == ArgKind::kBool) help = fmt::format("write {}=True or {}=False", arg.name, arg.name);
+    return user_error(Message::kWrongArgumentType, span, display_name(op), arg.name, describe(spec.kind),
+                      describe(arg.as_attr()), help);
+  }
+  if (!spec.refused.empty() && *converted != spec.default_value)
+    return make_error(ErrorKind::kUser, refused_argument(op, spec, span));
+  arg.value = std::move(*converted);
+  return {};
+}
+
+void note_types(const ir::Graph& graph, const NodeSpec& call, Error& error) {
+  if (error.diagnostics.empty()) return;
+  std::vector<std::string>& notes = error.diagnostics.front().notes;
+  auto note = [&](ir::ValueId value, const std::string& otherwise) {
+    notes.push_back(value_note(graph, value, otherwise, to_text(graph.type(value))));
+  };
+  constexpr size_t kMost = 4;
+  for (size_t k = 0; k < call.inputs.size() && k < kMost; ++k)
+    note(call.inputs[k], "input " + std::to_string(k));
+  for (const ir::Arg& arg : call.args)
+    if (arg.is_value() && notes.size() < kMost) note(arg.as_value(), "argument " + arg.name);
 }
 
 Result<std::vector<ir::Type>> check_call(const ir::Graph& graph, NodeSpec& spec,

@@ -21,6 +21,9 @@ namespace galatea::op {
 Result<std::vector<ir::Type>> check_call(const ir::Graph& graph, GraphBuilder::NodeSpec& spec,
                                          std::vector<ir::ValueId>* wanted = nullptr);
 
+/// Converts a static argument in place; the error of one that is not of the kind that the schema asks for.
+Status check_static_argument(const Operator& op, const ArgSpec& spec, ir::Arg& arg, Span span);
+
 /// The value in the form of `kind`, if that loses nothing (int to float, 3.0 to 3, 0/1 to bool, a scalar to a
 /// list of one). None stays None.
 std::optional<ir::Attr> convert_attr(const ir::Attr& value, ArgKind kind);
@@ -44,6 +47,8 @@ Diagnostic refused_argument(const Operator& op, const ArgSpec& spec, Span span);
 /// no variable.
 std::string value_note(const ir::Graph& graph, ir::ValueId value, const std::string& otherwise,
                        const std::string& type);
+/// Notes about what the call was given, for an error that its check has found.
+void note_types(const ir::Graph& graph, const GraphBuilder::NodeSpec& call, Error& error);
 
 /// `device=` of a call, which every operator takes: "cpu", "gpu" or "mixed" (devices.h).
 inline constexpr std::string_view kDeviceArg = "device";

@@ -57,8 +57,21 @@ Status check_finite(const TypeContext& ctx) {
   return {};
 }
 
+/// A list of files that is there and holds none.
+Status check_lists_of_files(const TypeContext& ctx) {
+  for (const std::string_view name : {"files", "path", "paths"}) {
+    const ArgSpec* spec = ctx.op().find_arg(name);
+    if (spec && spec->kind == ArgKind::kStringList && ctx.given(name) && ctx.texts(name).empty())
+      return ctx.error(
+          fmt::format("{}: {} is an empty list, so that there is nothing to read", ctx.op().name, name),
+          "name one file at least", name);
+  }
+  return {};
+}
+
 Result<std::vector<ir::Type>> reader_types(const SourceDeclaration& declaration, const TypeContext& ctx) {
   GALATEA_TRY(check_finite(ctx));
+  GALATEA_TRY(check_lists_of_files(ctx));
   if (declaration.check) GALATEA_TRY(declaration.check(ctx));
   runtime::ReaderOptions options;
   if (const auto objection = runtime::read_reader_options(common_config(ctx), options))

@@ -21,6 +21,10 @@ Status check_files(const TypeContext& ctx) {
   if (ctx.given("labels") && !ctx.given("files"))
     return ctx.error("readers.file: labels goes with files", "give files=[…] too, or leave labels out",
                      "labels");
+  if (ctx.given("labels") && ctx.integers("labels").size() != ctx.texts("files").size())
+    return ctx.error(fmt::format("readers.file: {} labels for {} files", ctx.integers("labels").size(),
+                                 ctx.texts("files").size()),
+                     "give one label for each file", "labels");
   return {};
 }
 

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <set>
 #include <sstream>
 
 #include "tests/dsl/support.h"
@@ -52,7 +53,7 @@ Staged staged(const ProgramPair& mistake, const std::string& text) {
 
 TEST(Mistakes, EachIsToldOnceAtItsPlaceWithTheWayOut) {
   const std::vector<ProgramPair> mistakes = read_mistakes();
-  ASSERT_GE(mistakes.size(), 120u);
+  ASSERT_GE(mistakes.size(), 210u);
   for (const ProgramPair& mistake : mistakes) {
     const Staged wrong = staged(mistake, mistake.wrong);
     const auto said = [](const Diagnostic& d) { return d.severity != Severity::kNote; };
@@ -99,6 +100,52 @@ TEST(Mistakes, EditsMendThem) {
         << mended << right.diagnostics;
   }
   EXPECT_GE(with_edit, 40u);
+}
+
+size_t num_errors(const Staged& staged) {
+  return static_cast<size_t>(std::ranges::count_if(
+      staged.result.diagnostics, [](const Diagnostic& d) { return d.severity == Severity::kError; }));
+}
+
+std::vector<std::string> text_lines(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
+}
+
+// Certain edits leave fewer errors than there were, touch only the lines at which they stand, and are all there
+// is to write: once more changes nothing.
+TEST(Mistakes, CertainEditsLeaveFewerErrorsAndTheOtherLines) {
+  size_t with_edit = 0;
+  for (const ProgramPair& mistake : read_mistakes()) {
+    const Staged wrong = staged(mistake, mistake.wrong);
+    std::set<uint32_t> touched;
+    uint32_t file = 0;
+    const SourceFile source("t", wrong.text);
+    for (const Diagnostic& diagnostic : wrong.result.diagnostics)
+      for (const Edit& edit : diagnostic.edits) {
+        if (!edit.is_certain) continue;
+        file = edit.span.file;
+        for (uint32_t at : {edit.span.begin, edit.span.end}) touched.insert(source.position(at).line);
+      }
+    if (file == 0 || num_errors(wrong) == 0) continue;
+    ++with_edit;
+    size_t applied = 0;
+    const std::string mended = with_edits(wrong.text, file, wrong.result.diagnostics, false, applied);
+    EXPECT_GE(applied, 1u) << mistake.name;
+    const Staged right = stage("t.dali-dsl", mended);
+    EXPECT_LT(num_errors(right), num_errors(wrong)) << mistake.name << "\n" << mended << right.diagnostics;
+    const std::vector<std::string> before = text_lines(wrong.text), after = text_lines(mended);
+    ASSERT_EQ(before.size(), after.size()) << mistake.name << "\n" << mended;
+    for (size_t i = 0; i < before.size(); ++i) {
+      const bool is_touched = touched.contains(static_cast<uint32_t>(i + 1));
+      EXPECT_TRUE(is_touched || before[i] == after[i]) << mistake.name << "\n" << after[i];
+    }
+    with_edits(mended, file, right.result.diagnostics, false, applied);
+    EXPECT_EQ(applied, 0u) << mistake.name << "\n" << mended << right.diagnostics;
+  }
+  EXPECT_GE(with_edit, 30u);
 }
 
 // Code of the host program in functions that nobody calls here is Python.

@@ -64,13 +64,12 @@ INSTANTIATE_TEST_SUITE_P(
             "fn.slice: axes names an axis that the input (layout 'HWC', 3 dimensions) does not have"},
         Row{"fn.slice(small, [0], [3], axis_names=\"D\")",
             "fn.slice: axis_names names an axis that the input (layout 'HWC', 3 dimensions) does not have"},
-        Row{"small[20]", "the operator index: index 20 is out of range for axis 0 of u8[20,30,3] HWC"},
-        Row{"small[-21]", "the operator index: index -21 is out of range for axis 0 of u8[20,30,3] HWC"},
+        Row{"small[20]", "indexing: index 20 is out of range for axis 0 of u8[20,30,3] HWC"},
+        Row{"small[-21]", "indexing: index -21 is out of range for axis 0 of u8[20,30,3] HWC"},
         Row{"small[19:25]", ""},
-        Row{"small[h * 0 + 20]", "the operator index: index 20 is out of range for axis 0 of extent 20"},
-        Row{"rgb[h]", "the operator index: index h is out of range for axis 0 of extent h"},
-        Row{"rgb[h - 1]", ""},
-        Row{"rgb[:, :, 3]", "the operator index: index 3 is out of range for axis 2 of u8[?,?,3] HWC"},
+        Row{"small[h * 0 + 20]", "indexing: index 20 is out of range for axis 0 of extent 20"},
+        Row{"rgb[h]", "indexing: index h is out of range for axis 0 of extent h"}, Row{"rgb[h - 1]", ""},
+        Row{"rgb[:, :, 3]", "indexing: index 3 is out of range for axis 2 of u8[?,?,3] HWC"},
         Row{"small[1, 2, 3, 4]", "4 indices for a data node of type u8[20,30,3] HWC"}));
 
 INSTANTIATE_TEST_SUITE_P(
@@ -118,11 +117,11 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"fn.cat(rgb, rgb, axis_name=\"D\")", "fn.cat: axis_name 'D' is not an axis of layout 'HWC'"},
         Row{"fn.cat(rgb, fn.crop(rgb, crop=[h - 1, 0]), axis=1)", ""},
         Row{"small + fn.resize(rgb, size=[20, 31])",
-            "the operator arith.add: operands of extents 30 and 31 along axis 1 do not broadcast"},
+            "arithmetic: operands of extents 30 and 31 along axis 1 do not broadcast"},
         Row{"rgb + fn.crop(rgb, crop=[0, rgb.shape()[1] + 2], out_of_bounds_policy=\"pad\")", ""},
         Row{"rgb + gray", ""}, Row{"small * fn.resize(gray, size=[1, 30])", ""}, Row{"small + label", ""},
         Row{"small + small[0, :2]",
-            "the operator arith.add: operands of extents 30 and 2 along axis 1 do not broadcast"}));
+            "arithmetic: operands of extents 30 and 2 along axis 1 do not broadcast"}));
 
 INSTANTIATE_TEST_SUITE_P(
     Shapes, Rejects,
