@@ -2,6 +2,7 @@
 //
 // Comes in: an image or a sequence, RGB of bytes. Goes out: the same, encoded and decoded. The library's part
 // is stdlib_ops/native/jpeg_distort.h.
+#include "stdlib_ops/common/prelude.h"
 #include "stdlib_ops/native/jpeg_distort.h"
 #include "stdlib_ops/operators.h"
 

@@ -3,6 +3,7 @@
 // Comes in: ids of masks, polygons, vertices. Goes out: the polygons of these masks, and their vertices. The
 // numbers are stdlib_ops/native/select_masks.h.
 #include "stdlib_ops/native/select_masks.h"
+#include "stdlib_ops/common/prelude.h"
 #include "stdlib_ops/operators.h"
 
 namespace galatea::ops {

@@ -2,6 +2,7 @@
 //
 // Comes in: nothing, or the tensor that will be cropped, of which only the extents are taken. Goes out: the
 // window's begin along each axis, for fn.slice.
+#include "stdlib_ops/common/prelude.h"
 #include "stdlib_ops/operators.h"
 
 namespace galatea::ops {

@@ -18,7 +18,7 @@
 namespace galatea::ops {
 namespace {
 
-constexpr int64_t kMostFrames = 1'000'000;
+constexpr int64_t kMostClipFrames = 1'000'000;
 
 /// The two families: DALI's older readers, and its newer one, which says some things in other words.
 enum class Family : uint8_t { kOlder, kNewer };
@@ -70,9 +70,9 @@ Status check_video(const TypeContext& ctx) {
   for (const char* argument : {"sequence_length", "stride", "step"}) {
     const int64_t number = ctx.integer(argument);
     const bool may_be_left_open = std::string_view(argument) == "step";
-    if ((number < 1 && !may_be_left_open) || number > kMostFrames)
+    if ((number < 1 && !may_be_left_open) || number > kMostClipFrames)
       return ctx.error(fmt::format("{}: {} is {}", ctx.op().name, argument, number),
-                       fmt::format("at least 1, at most {}", kMostFrames), argument);
+                       fmt::format("at least 1, at most {}", kMostClipFrames), argument);
   }
   GALATEA_TRY(numbers_wanted(ctx));
   const int64_t type = ctx.integer("image_type");
