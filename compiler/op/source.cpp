@@ -48,7 +48,8 @@ Result<std::vector<Port>> ports_of(const SourceDeclaration& declaration, const T
 /// Arguments become a configuration in JSON, which has finite numbers alone.
 Status check_finite(const TypeContext& ctx) {
   for (const ArgSpec& arg : ctx.op().args) {
-    if ((arg.kind != ArgKind::kFloat && arg.kind != ArgKind::kFloatList) || !ctx.given(arg.name)) continue;
+    const bool has_numbers = arg.kind == ArgKind::kFloat || arg.kind == ArgKind::kFloatList;
+    if (!has_numbers || !ctx.given(arg.name) || ctx.is_per_sample(arg.name)) continue;
     for (const double value : ctx.numbers(arg.name))
       if (!std::isfinite(value))
         return ctx.error(fmt::format("{}: {} must be finite, not {}", ctx.op().name, arg.name, value), {},

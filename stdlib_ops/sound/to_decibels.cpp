@@ -74,7 +74,6 @@ Operator make_to_decibels() {
   op.output_extents = OutputExtents::kLikeFirstInput;
   op.example = sound_example("fn.to_decibels(fn.spectrogram(sound, nfft=512), cutoff_db=-80)");
   op.type_rule = decibel_types;
-  op.places = op::Places::kKept;
   op.define = define_decibels;
   return op;
 }

@@ -158,7 +158,7 @@ class Arguments(unittest.TestCase):
         return done.stderr
 
     def test_wrong_ones_are_refused_by_name(self):
-        self.assertIn("no benchmark 'imagenet'; there are: autoaugment, ", self.refused("imagenet"))
+        self.assertIn("no benchmark 'imagenet'; there are: asr, autoaugment, ", self.refused("imagenet"))
         self.assertIn("'1,x' is not a list of positive numbers", self.refused("--threads", "1,x"))
         self.assertIn("must be at least 1", self.refused("--rounds", "0"))
         self.assertIn("must be positive", self.refused("--timeout", "0"))

@@ -51,7 +51,7 @@ class GpuRuns : public ::testing::Test {
   PipelineOutcome expected(const std::string& text, uint64_t images = 11, int scale = 1) {
     PipelineWay way{"stages, unfused", judge_.get(), false, false, 1, {}};
     way.scale = scale;
-    return run_pipeline(text, images, way, data());
+    return run_pipeline(text, images, way, data_of(text, data()));
   }
   /// `least` of its kernels must run on the GPU.
   void expect_same(const std::string& text, size_t least,
@@ -61,8 +61,8 @@ class GpuRuns : public ::testing::Test {
     for (const LaunchForm form : forms) {
       device_.reset();
       const int threads = form == LaunchForm::kSeparate ? 1 : 2;
-      const PipelineOutcome found =
-          run_pipeline(text, 11, {"gpu", loops_.get(), true, true, threads, target(choice_, form)}, data());
+      const PipelineOutcome found = run_pipeline(
+          text, 11, {"gpu", loops_.get(), true, true, threads, target(choice_, form)}, data_of(text, data()));
       EXPECT_EQ(difference(wanted, found), "") << text;
       EXPECT_EQ(device_.errors(), "") << text;
       if (!found.program) continue;

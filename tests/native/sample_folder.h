@@ -38,4 +38,13 @@ inline std::filesystem::path sample_folder(const std::string& name) {
   return folder;
 }
 
+/// What `data` names for a text: a folder of films where it reads films, else the photographs. Empty: films cannot
+/// be read here, since libav's headers were not there for the build, or the folder is not on this machine.
+inline std::string data_of(const std::string& text, const std::filesystem::path& photographs) {
+  if (!text.contains("readers.video")) return photographs.string();
+  const std::string films = GALATEA_SOURCE_DIR "/tests/video/films";
+  const bool can_read = std::filesystem::exists(GALATEA_BINARY_DIR "/lib/libgalatea_video.so");
+  return can_read && std::filesystem::exists(films) ? films : "";
+}
+
 }  // namespace galatea::testing

@@ -46,6 +46,27 @@ TEST(Distributions, OfUniform) {
   EXPECT_LT(testing::chi_square(counts_of(draw().arg("values", values).result(), values)), kChiSquare[2]);
 }
 
+TEST(Distributions, OfMasksOfSpectrograms) {
+  constexpr int64_t kRows = 12, kWidest = 3, kSamples = 400;
+  const Tensor spectrogram = tensor(DType::kF32, {kRows, 1}, Numbers(kRows, 1.0), "ft");
+  OpRun run("galatea.spec_augment");
+  run.input(spectrogram).arg("freq_masks", int64_t{1}).arg("freq_mask_width", kWidest);
+  run.arg("time_masks", int64_t{0}).key(9);
+  std::vector<int> widths(kWidest + 1, 0);
+  Numbers begins;
+  for (uint64_t sample = 0; sample < kSamples; ++sample) {
+    const Numbers out = run.sample(sample).result().numbers();
+    const auto width = static_cast<size_t>(std::ranges::count(out, 0.0));
+    ++widths.at(width);
+    if (width != 1) continue;
+    begins.push_back(static_cast<double>(std::ranges::find(out, 0.0) - out.begin()));
+  }
+  EXPECT_LT(testing::chi_square(widths), kChiSquare[kWidest]);
+  // Twelve places: the middle of each, as far as steps of a twelfth can be told from a line.
+  for (double& begin : begins) begin += 0.5;
+  EXPECT_LT(testing::distance_from_uniform(begins, 0, kRows), kDistance);
+}
+
 TEST(Distributions, OfNormal) {
   const Numbers drawn = OpRun("random.normal")
                             .arg("mean", 3.0)
@@ -201,7 +222,7 @@ TEST(Distributions, EveryRandomOperatorIsLookedAt) {
                                          "random.choice",         "noise.gaussian",
                                          "noise.salt_and_pepper", "mixup.blend",
                                          "cutmix.paste",          "decoders.image_random_crop",
-                                         "random_resized_crop"};
+                                         "random_resized_crop",   "galatea.spec_augment"};
   for (const auto& op : registry().all()) {
     if (!op->random || op->name.ends_with(".places")) continue;
     EXPECT_TRUE(elsewhere.contains(op->name) || std::ranges::find(here, op->name) != here.end())
