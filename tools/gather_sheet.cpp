@@ -5,6 +5,7 @@
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 
+#include "tools/drawings.h"
 #include "tools/interrupt.h"
 #include "tools/messages.h"
 #include "tools/say.h"
@@ -132,8 +133,14 @@ SheetCell cell_of(const runtime::Tensor& tensor, const Layout& layout) {
   // Without a layout only bytes are taken for a picture: a small matrix is easier to read as numbers.
   const bool may_be_picture = !layout.empty() || (tensor.ndim == 3 && tensor.dtype == DType::kU8);
   if (may_be_picture) cell.picture = to_pixels(tensor, layout, true);
-  if (!cell.picture) cell.text = elements_text(tensor);
   cell.caption = caption_of(tensor, layout);
+  if (cell.picture) return cell;
+  if (std::optional<Drawing> drawn = drawing_of(tensor, layout)) {
+    cell.picture = std::move(drawn->picture);
+    cell.caption += "  " + drawn->range;
+  } else {
+    cell.text = elements_text(tensor);
+  }
   return cell;
 }
 

@@ -21,7 +21,7 @@ struct SheetMarks {
   bool relative = false;        ///< in fractions of the picture, else in pixels
 };
 
-/// A tensor as a picture, or as its first numbers, with its type below.
+/// A tensor as a picture or a drawing, or as its first numbers, with its type below.
 SheetCell cell_of(const runtime::Tensor& tensor, const Layout& layout);
 /// All elements, row by row.
 std::vector<double> numbers_of(const runtime::Tensor& tensor);

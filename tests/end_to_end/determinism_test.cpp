@@ -141,6 +141,10 @@ TEST(EndToEnd, BlurByBrightness) { expect_same_values(example("05_blur_by_bright
 TEST(EndToEnd, TwoViews) { expect_same_values(example("06_two_views"), {}, false); }
 TEST(EndToEnd, Pixel) { expect_same_values(example("08_pixel"), {{"size", "24"}}, true); }
 
+TEST(EndToEnd, Speech) {
+  expect_same_values(example("14_speech"), {}, true, GALATEA_SOURCE_DIR "/tests/readers/recorded/speech", 6);
+}
+
 TEST(EndToEnd, VideoClips) {
   if (!std::filesystem::exists(GALATEA_BINARY_DIR "/lib/libgalatea_video.so"))
     GTEST_SKIP() << "SKIPPED: libav's headers are not here, so there is nothing that decodes films";

@@ -38,13 +38,15 @@ inline std::filesystem::path sample_folder(const std::string& name) {
   return folder;
 }
 
-/// What `data` names for a text: a folder of films where it reads films, else the photographs. Empty: films cannot
-/// be read here, since libav's headers were not there for the build, or the folder is not on this machine.
+/// What `data` names for a text: a folder of films or of speech where it reads those, else the photographs. Empty:
+/// they cannot be read here, since libav's headers were not there for the build, or the folder is not on this machine.
 inline std::string data_of(const std::string& text, const std::filesystem::path& photographs) {
-  if (!text.contains("readers.video")) return photographs.string();
-  const std::string films = GALATEA_SOURCE_DIR "/tests/video/films";
-  const bool can_read = std::filesystem::exists(GALATEA_BINARY_DIR "/lib/libgalatea_video.so");
-  return can_read && std::filesystem::exists(films) ? films : "";
+  const bool hears = text.contains("nemo_asr");
+  if (!hears && !text.contains("readers.video")) return photographs.string();
+  const std::string folder = GALATEA_SOURCE_DIR "/tests/";
+  const std::string data = folder + (hears ? "readers/recorded/speech" : "video/films");
+  const bool can_read = hears || std::filesystem::exists(GALATEA_BINARY_DIR "/lib/libgalatea_video.so");
+  return can_read && std::filesystem::exists(data) ? data : "";
 }
 
 }  // namespace galatea::testing

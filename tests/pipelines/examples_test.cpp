@@ -32,7 +32,7 @@ TEST_P(Example, GivesTheSameBitsInEveryWay) {
   text << in.rdbuf();
   static const fs::path photographs = sample_folder("pipelines");
   const fs::path data = data_of(text.str(), photographs);
-  if (data.empty()) GTEST_SKIP() << "films cannot be read here";
+  if (data.empty()) GTEST_SKIP() << "what it reads cannot be read here";
   auto judge = codegen::make_interpreter_backend(true);
   auto loops = codegen::make_interpreter_backend();
   std::string note;
