@@ -76,7 +76,8 @@ def test_one_mistake_in_a_loop_is_one_message():
 def test_other_files_are_shown(tmp_path):
     helper = tmp_path / "helper_of_test.py"
     helper.write_text(
-        "from galatea import fn\n\n\ndef augment(x):\n    return fn.cast(x, dtype=1, lazy=2)\n"
+        "from galatea import fn, types\n\n\ndef augment(x):\n"
+        "    return fn.cast(x, dtype=types.FLOAT, lazy=2)\n"
     )
     import importlib.util
 
