@@ -3,6 +3,7 @@
 #include "stdlib_ops/common/window.h"
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 
 namespace galatea::ops {
@@ -96,6 +97,11 @@ Result<int64_t> static_window(const TypeContext& ctx, const WindowAxis& axis, in
   if (ctx.is_per_sample(arg)) return int64_t{-1};
   const auto values = ctx.numbers(arg);
   const double value = values[values.size() > 1 ? static_cast<size_t>(place) : 0];
+  constexpr double kMost = 1e15;
+  if (!(std::abs(value) < kMost))
+    return ctx.error(fmt::format("{}: the number of {} must be finite and less than {:g}, not {:g}",
+                                 ctx.op().name, axis.elements, kMost, value),
+                     {}, arg);
   const auto extent = static_cast<int64_t>(value);
   if (extent <= 0) return input;
   if (!may_pad && input >= 0 && extent > input)
