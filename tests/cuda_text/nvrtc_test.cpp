@@ -32,6 +32,8 @@ struct Job {
 constexpr int kMostRegisters = 160, kMostTileRegisters = 128;
 /// Bytes of a thread's spilled registers: sizes and places of a tile's stages, which are read once a phase.
 constexpr int64_t kMostLocal = 320;
+/// The same where a transform has a stage for each of its radices: a dozen and more in one kernel.
+constexpr int64_t kMostLocalOfTransforms = 512;
 
 TEST(CudaText, IsCompiledForOldAndNewArchitectures) {
   auto nvrtc = codegen::Nvrtc::open();
@@ -65,7 +67,8 @@ TEST(CudaText, IsCompiledForOldAndNewArchitectures) {
       const std::string where = fmt::format("{} sm_{}", f.function, job.architecture);
       EXPECT_GE(f.registers, 8) << where;
       EXPECT_LE(f.registers, f.shared > 0 ? kMostTileRegisters : kMostRegisters) << where;
-      EXPECT_LE(f.local, f.shared > 0 ? kMostLocal : 64) << where;
+      const int64_t most_local = job.example->name == "14_speech" ? kMostLocalOfTransforms : kMostLocal;
+      EXPECT_LE(f.local, f.shared > 0 ? most_local : 64) << where;
       EXPECT_GT(f.code, 100) << where;
       const auto number = static_cast<size_t>(std::stoi(f.function.substr(f.function.rfind('_') + 1)));
       const kernel::LoopKernel& loops = job.example->kernels[number];
