@@ -125,7 +125,8 @@ TEST_F(FarStoreTest, LookingFromFrontToBackTakesFewRequests) {
     ASSERT_TRUE((*source)->read(static_cast<int64_t>(at), head));
     ASSERT_EQ(head[0], static_cast<uint8_t>(file[at]));
   }
-  EXPECT_LE(server.requests().size(), 10U);
+  // Of 64 blocks. Where a request ends that runs beside the reading depends on how far that is.
+  EXPECT_LE(server.requests().size(), 16U);
 }
 
 TEST_F(FarStoreTest, CopiesOnDiskServeUntilTheFileChanges) {
