@@ -71,7 +71,9 @@ std::vector<LibraryModule> Evaluator::library_modules() {
     load_library_file(path);
   }
   std::vector<LibraryModule> modules;
-  for (const auto& [path, module] : library_) {
+  std::map<std::string, ModuleObject*> all = library_;
+  all["builtins"] = builtins_;
+  for (const auto& [path, module] : all) {
     if (!module || module->lookup != ModuleObject::Lookup::kNames) continue;
     LibraryModule known{path, {}};
     const Env& names = module->frame ? module->frame->env : module->names;

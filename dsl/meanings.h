@@ -34,7 +34,6 @@ class Meanings {
   void note(Span span, Meaning meaning) { by_place_[{span.begin, span.end}] = std::move(meaning); }
   /// nullptr: nothing is known of it, since it was never evaluated.
   const Meaning* at(Span span) const;
-  const std::map<std::pair<uint32_t, uint32_t>, Meaning>& all() const { return by_place_; }
 
  private:
   uint32_t file_ = 0;
@@ -42,7 +41,7 @@ class Meanings {
 };
 
 /// A module that can be imported, and the names in it, sorted. Operators' namespaces are not among them: the
-/// registry has their names.
+/// registry has their names. "builtins" has what every file sees without an import.
 struct LibraryModule {
   struct Member {
     std::string name;

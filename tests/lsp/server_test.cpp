@@ -129,7 +129,7 @@ TEST(Lsp, CompletesArgumentsThatAreMissing) {
   Session session;
   session.open("/p/a.dali-dsl", pipeline("    image = fn.rotate(image, fill_value=0, |\n    return image\n"));
   const std::vector<std::string> arguments = labels_of(session.at_cursor("textDocument/completion"));
-  EXPECT_TRUE(holds(arguments, {"angle=", "interp_type=", "image", "label", "size"}));
+  EXPECT_TRUE(holds(arguments, {"angle=", "interp_type=", "image", "label", "size", "range"}));
   EXPECT_FALSE(holds(arguments, {"fill_value="}));
   session.open("/p/a.dali-dsl", pipeline("    x = fn.rotate(image, angle=1, interp_type=|)\n"));
   EXPECT_TRUE(holds(labels_of(session.at_cursor("textDocument/completion")), {"types.INTERP_NN"}));

@@ -205,10 +205,8 @@ void complete_name(const Query& query, Items& items) {
        {"and",    "as", "assert", "break",  "continue", "def", "elif", "else", "False",  "for",  "from", "if",
         "import", "in", "is",     "lambda", "None",     "not", "or",   "pass", "return", "True", "while"})
     items.add(word, kKeyword, "", 4);
-  for (const char* word :
-       {"abs", "all",   "any",   "bool",     "dict",  "enumerate", "float", "int", "len",   "list", "max",
-        "min", "print", "range", "reversed", "round", "sorted",    "str",   "sum", "tuple", "zip"})
-    items.add(word, kFunction, "built in", 3);
+  for (const auto& member : query.vocabulary.members("builtins"))
+    items.add(member.name, kFunction, "built in", 3);
 }
 
 }  // namespace

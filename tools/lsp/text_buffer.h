@@ -12,7 +12,7 @@
 namespace galatea::tools::lsp {
 
 /// In what a position counts inside its line (LSP 3.17, PositionEncodingKind).
-enum class Encoding : uint8_t { kUtf8, kUtf16, kUtf32 };
+enum class Encoding : uint8_t { kUtf8, kUtf16 };
 
 /// Both from 0, as in the protocol.
 struct Position {

@@ -27,7 +27,8 @@ std::optional<std::string> below_operators(std::string_view path) {
 Vocabulary::Vocabulary(const op::Registry& registry)
     : registry_(registry), modules_(dsl::library_modules(registry)), operators_(registry.public_names()) {
   std::set<std::string> paths;
-  for (const dsl::LibraryModule& module : modules_) paths.insert(module.path);
+  for (const dsl::LibraryModule& module : modules_)
+    if (module.path != "builtins") paths.insert(module.path);
   for (const std::string_view root : kOperatorRoots) {
     paths.insert(std::string(root));
     for (const std::string& name : operators_)
