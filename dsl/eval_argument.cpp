@@ -12,6 +12,7 @@
 #include "dsl/evaluator.h"
 #include "dsl/operator_text.h"
 #include "dsl/suggest.h"
+#include "dsl/units.h"
 
 namespace galatea::dsl {
 namespace {
@@ -170,6 +171,26 @@ bool Evaluator::add_common_argument(const op::Operator& op, const CallArguments:
   return fail_unknown_argument(op, keyword), false;
 }
 
+// Whether an argument of another name could take a value that was given.
+bool Evaluator::fits(const op::Operator& op, const op::ArgSpec& schema,
+                     const CallArguments::Keyword& keyword) const {
+  const Value& value = keyword.value;
+  if (value.is_node()) return schema.per_sample;
+  std::optional<ir::Attr> attr;
+  if (value.is(ValueKind::kBool)) attr = ir::Attr(value.boolean);
+  if (value.is(ValueKind::kInt)) attr = ir::Attr(value.integer);
+  if (value.is(ValueKind::kFloat)) attr = ir::Attr(value.number);
+  if (value.is(ValueKind::kString)) attr = ir::Attr(value.text());
+  if (value.is(ValueKind::kDType)) attr = ir::Attr(value.dtype);
+  if (const auto numbers = numbers_of(value); numbers && !attr) {
+    const bool whole = std::ranges::all_of(value.elements(), &Value::is_integral);
+    attr = whole ? ir::Attr(std::vector<int64_t>(numbers->begin(), numbers->end())) : ir::Attr(*numbers);
+  }
+  if (!attr) return false;
+  ir::Arg arg{schema.name, std::move(*attr), keyword.span};
+  return op::check_static_argument(op, schema, arg, keyword.span).has_value();
+}
+
 Value Evaluator::fail_unknown_argument(const op::Operator& op, const CallArguments::Keyword& keyword) {
   std::vector<std::string> names = {"device", "compat", "name", "preserve", "bytes_per_sample_hint"};
   if (op.random) names.emplace_back("seed");
@@ -180,8 +201,14 @@ Value Evaluator::fail_unknown_argument(const op::Operator& op, const CallArgumen
       diagnose(Message::kUnknownOperatorArgument, keyword.name_span, {"fn." + op.name, keyword.name});
   std::string meant;
   if (const Suggestion* known = find_suggestion(Place::kArgument, op.name, keyword.name)) {
-    diagnostic.help = help_of(*known, "");
     meant = known->write.substr(0, known->write.find('='));
+    const op::ArgSpec* schema = known->keeps_value ? op.find_arg(meant) : nullptr;
+    if (schema && fits(op, *schema, keyword)) {
+      diagnostic.help = "write `" + meant + "=" + source_text(sources_, keyword.span) + "`";
+      diagnostic.edits.push_back({keyword.name_span, meant, false});
+    } else {
+      diagnostic.help = help_of(*known, "");
+    }
   } else if (suggest(diagnostic, keyword.name, names)) {
     meant = diagnostic.edits.back().replacement;
   }

@@ -123,26 +123,7 @@ Value Evaluator::eval_name(const Expression& e) {
     return found->second.value;
   }
   if (auto found = builtins_->names.find(e.text); found != builtins_->names.end()) return found->second.value;
-  std::vector<std::string> candidates;
-  for (Frame* frame = frame_; frame; frame = frame->parent) {
-    for (const auto& [name, binding] : frame->env) candidates.push_back(name);
-  }
-  for (const auto& [name, binding] : builtins_->names) candidates.push_back(name);
-  std::sort(candidates.begin(), candidates.end());
-  Diagnostic diagnostic = diagnose(Message::kUnknownName, e.span, {e.text});
-  if (e.text == "fn" || e.text == "types" || e.text == "pipeline_def") {
-    diagnostic.help = fmt::format("add `from nvidia.dali import {}` at the top of the file", e.text);
-  } else if (const char* advice = python_name_advice(e.text)) {
-    diagnostic.help = advice;
-  } else if (e.text == "self") {
-    diagnostic.help = "there are no classes; pass the value as a parameter of the function";
-  } else if (const Suggestion* known = find_suggestion(Place::kName, "", e.text)) {
-    diagnostic.help = help_of(*known, "");
-    if (!known->write.empty()) diagnostic.edits.push_back({e.span, std::string(known->write), true});
-  } else {
-    suggest(diagnostic, e.text, candidates);
-  }
-  return report(std::move(diagnostic));
+  return fail_unknown_name(e, nullptr);
 }
 
 Value Evaluator::eval_number(const Expression& e) {

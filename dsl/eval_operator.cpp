@@ -124,6 +124,8 @@ std::optional<Meant> Evaluator::meant_operator(const std::string& path, const st
     if (dot != std::string::npos) namespaces.push_back(candidate.substr(0, dot));
     last_names.push_back(candidate.substr(dot + 1));
   }
+  const std::string own = path.substr(0, path.rfind('.') == std::string::npos ? 0 : path.rfind('.'));
+  std::erase(namespaces, own);  // the name behind it is what is wrong
   if (const auto meant = meant_by(path, namespaces)) return meant;
   if (const auto meant = meant_by(path, candidates)) return meant;
   if (const auto old = closest_match(path, old_operator_names()))
@@ -295,6 +297,7 @@ Value Evaluator::call_operator_once(const op::Operator& op, const std::string& p
     }
     spec.inputs.push_back(node.node);
   }
+  if (!spec.inputs.empty()) check_pixel_unit(op, arguments, graph_->type(spec.inputs[0]).dtype);
   if (op.random && !spec.has_own_seed) spec.key = key;
   if (!missing.empty()) return recover(std::move(spec), std::move(missing));
   // The type of what a host feeds may still be open.

@@ -311,7 +311,12 @@ void Evaluator::run_augmented(const Statement& s) {
 void Evaluator::run_annotated(const Statement& s) {
   if (!s.value) return;
   Value value = eval_whole(*s.value);
-  if (alive()) assign(*s.targets[0], value, s.span);
+  if (!alive()) return;
+  const Expression& target = *s.targets[0];
+  if (!check_annotation(s.annotation.get(), value, "`" + source_text(sources_, target.span) + "`",
+                        target.span, frame_))
+    value = Value::poison();
+  assign(target, value, s.span);
 }
 
 // ---- poison ----

@@ -44,9 +44,11 @@ Value Evaluator::eval_attribute(const Expression& e) {
     if (const auto path = host_path(e)) return fail_host(*path, e.text_span);
   // A second change of the same list is reported as well; what reads it is silent.
   bool changes = changes_container(e.text);
-  Value base = changes ? eval_spoiled(*e.operands[0]) : eval(*e.operands[0]);
+  const Expression& written = *e.operands[0];
+  if (written.kind == ExpressionKind::kName && !knows(written.text)) return fail_unknown_name(written, &e);
+  Value base = changes ? eval_spoiled(written) : eval(written);
   if (base.is_poison() || !alive()) return Value::poison();
-  return attribute(base, e.text, e.span, e.text_span, e.operands[0].get());
+  return attribute(base, e.text, e.span, e.text_span, &written);
 }
 
 Value Evaluator::attribute(const Value& base, const std::string& name, Span span, Span name_span,

@@ -71,6 +71,13 @@ class Evaluator {
   ModuleObject* load_main_file(const std::string& name, std::optional<std::string> text);
   const std::vector<PipelineObject*>& pipelines() const { return pipelines_; }
 
+  // ---- annotations (annotations.cpp) ----
+  /// False after an error: the annotation names no type, or `value` is none of it. Names are looked up
+  /// from `scope` outwards; `name` is what the message calls the value.
+  bool check_annotation(const Expression* annotation, const Value& value, const std::string& name, Span span,
+                        const Frame* scope);
+  bool check_type_name(const Expression& annotation, const Frame* scope);
+
   // ---- pipelines (pipeline.cpp) ----
   /// nullptr: an error, or an unknown parameter left a hole.
   std::unique_ptr<ir::Graph> stage(PipelineObject& pipeline);
@@ -329,6 +336,11 @@ class Evaluator {
   /// Also a list or dict that holds nobody knows what, since a change of it was refused.
   Value eval_spoiled(const Expression& e);
   Value eval_name(const Expression& e);
+  bool knows(const std::string& name) const;  // unknown_names.cpp
+  /// `member`: the attribute of it that is asked for, or nullptr.
+  Value fail_unknown_name(const Expression& e, const Expression* member);
+  std::string import_of(const std::string& name, const Expression* member) const;
+  std::string operator_instead(const std::string& path, Span span) const;
   Value fail_before_assignment(const Expression& e, const Frame& frame);
   Value fail_not_callable(const Value& callee, const CallArguments& arguments);
   void label_hiding(Diagnostic& diagnostic, const Expression* name) const;
@@ -387,6 +399,8 @@ class Evaluator {
   bool add_common_argument(const op::Operator& op, const CallArguments::Keyword& keyword,
                            op::GraphBuilder::NodeSpec& spec, uint64_t key);
   void check_unit(const op::Operator& op, const CallArguments::Keyword& keyword);
+  void check_pixel_unit(const op::Operator& op, const CallArguments& arguments, DType pixels);
+  bool fits(const op::Operator& op, const op::ArgSpec& schema, const CallArguments::Keyword& keyword) const;
   void check_keyword(const op::Operator& op, const std::string& name, Span span);
   bool add_argument(const op::Operator& op, const op::ArgSpec& schema, const CallArguments::Keyword& keyword,
                     op::GraphBuilder::NodeSpec& spec, std::string_view called = {});
@@ -470,8 +484,6 @@ class Evaluator {
   bool apply_option(const std::string& name, const Value& value, Span span, Span name_span, ir::Graph& graph,
                     OutputChecks& checks);
   void apply_host(ir::Graph& graph);
-  bool check_default(const FunctionObject& function, const Parameter& parameter, const Value& value);
-  bool check_elements(const Parameter& parameter, const Value& value);
   bool bind_parameters(PipelineObject& pipeline, Frame& frame);
   void keep_partial(const ir::Graph& graph);
   std::optional<Value> parse_parameter(const Parameter& parameter, const Value& default_value,

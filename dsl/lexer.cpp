@@ -192,6 +192,7 @@ class Lexer {
   std::set<uint32_t> unclosed_;
   bool at_line_start_ = true, in_part_ = false;
   std::vector<std::pair<int, int>> indents_ = {{0, 0}};
+  std::pair<int, int> mended_indent_ = {-1, -1};  // a column that matched no block, and the one it is read as
   std::vector<Bracket> brackets_;
 };
 
@@ -230,22 +231,34 @@ void Lexer::set_indentation(int column, int ones, size_t begin) {
     return;
   }
   if (column > indents_.back().first) {
-    if (ones <= indents_.back().second) report(Message::kInconsistentTabs, begin, at_);
+    if (ones <= indents_.back().second) {
+      report(Message::kInconsistentTabs, begin, at_);
+      // Where no block begins, the line belongs to the one around it.
+      const bool begins_block = tokens.size() > 1 && tokens[tokens.size() - 2].text == ":";
+      if (!begins_block) return;
+    }
     if (static_cast<int>(indents_.size()) == options_.max_indents)
       report(Message::kTooManyIndents, at_ - 1, at_, {std::to_string(options_.max_indents)});
     indents_.push_back({column, ones});
     add(TokenKind::kIndent, begin, at_);
     return;
   }
+  std::pair<int, int> left;  // the block that was left last
   while (column < indents_.back().first) {
+    left = indents_.back();
     indents_.pop_back();
     add(TokenKind::kDedent, at_, at_);
   }
   if (column != indents_.back().first) {
-    report(Message::kUnindentMismatch, begin, at_);
-    // Taken as the block that was left last, so that the next lines agree with it.
-    tokens.pop_back();
-    indents_.push_back({column, ones});
+    // The line belongs to the nearer of two blocks, as do the lines after it that agree with either.
+    const bool inner = left.first - column <= column - indents_.back().first;
+    if (inner) {
+      tokens.pop_back();
+      indents_.push_back(left);
+    }
+    const std::pair<int, int> meant{column, indents_.back().first};
+    if (meant != mended_indent_) report(Message::kUnindentMismatch, begin, at_);
+    mended_indent_ = meant;
   } else if (ones != indents_.back().second) {
     report(Message::kInconsistentTabs, begin, at_);
   }

@@ -259,27 +259,9 @@ ModuleObject* Evaluator::host_module(const std::string& path) {
   return module;
 }
 
-namespace {
-
-bool is_all_capitals(std::string_view name) {
-  return std::ranges::none_of(name, [](char c) { return c >= 'a' && c <= 'z'; });
-}
-
-}  // namespace
-
 Value Evaluator::fail_host(const std::string& path, Span span) {
-  const std::string name = path.substr(path.rfind('.') + 1);
-  // Functions of libraries for pictures and tensors have operators; draws are told otherwise.
-  const bool draws = path.starts_with("random.") || path.contains(".random.");
-  const Suggestion* known = draws ? nullptr : find_suggestion(Place::kOperator, "", name);
-  if (known) return fail(Message::kHostOnly, span, {path, help_of(*known, first_argument(sources_, span))});
-  // `torch.float32` and `cv2.INTER_LINEAR`, but not `torch.nn.Linear`.
-  const bool may_be_type =
-      !draws && !path.contains(".nn.") && (snake_case(name) == name || is_all_capitals(name));
-  if (const std::string type = may_be_type ? type_named(name) : ""; !type.empty())
-    return fail(Message::kHostOnly, span, {path, "write `" + type + "`"});
-  const op::Operator* op = draws ? nullptr : registry_.find(snake_case(name));
-  if (op && !op->internal) return fail(Message::kHostOnly, span, {path, "write `fn." + op->name + "(…)`"});
+  if (const std::string instead = operator_instead(path, span); !instead.empty())
+    return fail(Message::kHostOnly, span, {path, instead});
   if (host_calls_ > 0) return Value::poison();  // the call around it says as much
   const char* advice = host_module_advice(path);
   return fail(Message::kHostOnly, span,

@@ -1,6 +1,7 @@
 // Compound statements: those with blocks, and parameter lists. In: tokens. Out: the statements of ast.h.
 #include <algorithm>
 
+#include "dsl/host_modules.h"
 #include "dsl/parser_state.h"
 
 namespace galatea::dsl {
@@ -23,9 +24,13 @@ StatementPtr Parser::parse_compound(std::string_view keyword) {
   if (keyword == "while") return parse_while();
   if (keyword == "def") return parse_function({}, token().span);
   if (keyword == "class") return parse_unsupported_block("`class`", advice_for_class());
-  if (keyword == "with")
-    return parse_unsupported_block("`with`",
-                                   "write a function decorated with `@pipeline_def` and return its outputs");
+  if (keyword == "with") {
+    const char* advice = token(1).text == "open"
+                             ? python_name_advice("open")
+                             : "write a function decorated with `@pipeline_def` and return "
+                               "its outputs";
+    return parse_unsupported_block("`with`", advice);
+  }
   if (keyword == "try") return parse_try();
   if (keyword == "async")
     return parse_unsupported_block("`async`",

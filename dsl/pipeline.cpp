@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "compiler/ir/text/verifier.h"
+#include "dsl/annotations.h"
 #include "dsl/evaluator.h"
 #include "dsl/lexer.h"
 #include "dsl/parser.h"
@@ -46,19 +47,6 @@ constexpr std::string_view kPipelineOptions[] = {"batch_size",
                                                  "device",
                                                  "compat",
                                                  "same_seed_same_draw"};
-
-std::string annotation_name(const Parameter& parameter) {
-  const Expression* e = parameter.annotation.get();
-  if (!e) return {};
-  if (e->kind == ExpressionKind::kBinary && e->text == "|") e = e->operands[0].get();
-  if (e->kind == ExpressionKind::kSubscript && e->operands[0]->text == "Optional") e = e->operands[1].get();
-  if (e->kind == ExpressionKind::kSubscript) e = e->operands[0].get();
-  std::string name = e->kind == ExpressionKind::kString ? e->text : e->text;
-  if (name == "List" || name == "Sequence") return "list";
-  if (name == "Tuple") return "tuple";
-  if (name == "Dict") return "dict";
-  return name;
-}
 
 std::string type_of_default(const Value& value) {
   switch (value.kind) {
@@ -263,7 +251,7 @@ std::optional<Value> Evaluator::parse_literal(const std::string& name, const std
 // The text after `--set name=` as the parameter's type; nullopt: it does not convert.
 std::optional<Value> Evaluator::parse_parameter(const Parameter& parameter, const Value& default_value,
                                                 const std::string& text) {
-  std::string type = annotation_name(parameter);
+  std::string type = annotated_type(parameter.annotation.get());
   constexpr std::string_view kTypes[] = {"int", "float", "str", "bool", "list", "tuple", "dict"};
   if (std::find(std::begin(kTypes), std::end(kTypes), type) == std::end(kTypes))
     type = type_of_default(default_value);
@@ -284,7 +272,7 @@ bool Evaluator::set_fields(const Parameter& parameter, Value& record) {
     if (parsed)
       field->second = *parsed;
     else
-      fail(Message::kParameterValue, parameter.span, {given, text, type}), good = false;
+      fail(Message::kParameterValue, parameter.span, {"parameter `" + given + "`", text, type}), good = false;
   }
   record = make_struct(std::move(fields));
   return good;
@@ -313,66 +301,6 @@ std::optional<Value> Evaluator::parse_text(const std::string& name, const std::s
   return type == "list" ? make_list(value->elements()) : make_tuple(value->elements());
 }
 
-// A default is of the type that its annotation names, None besides; numbers may be written as integers.
-bool Evaluator::check_default(const FunctionObject& function, const Parameter& parameter,
-                              const Value& value) {
-  const Expression* annotation = parameter.annotation.get();
-  if (!annotation || !annotation->span.valid()) return true;
-  // A name alone must be one; what is more than a name is for Python's tools.
-  if (annotation->kind == ExpressionKind::kName) {
-    constexpr std::string_view kAlso[] = {"list", "tuple",  "dict",     "List",     "Tuple",    "Dict",
-                                          "Any",  "object", "DataNode", "Sequence", "Optional", "Union"};
-    const auto is_bound = [&](const std::string& name) {
-      for (const Frame* frame = function.closure; frame; frame = frame->parent)
-        if (frame->env.contains(name)) return true;
-      return false;
-    };
-    const bool known = std::ranges::find(kAlso, annotation->text) != std::end(kAlso) ||
-                       builtins_->names.contains(annotation->text) || is_bound(annotation->text);
-    if (!known) {
-      Diagnostic diagnostic = diagnose(Message::kUnknownName, annotation->span, {annotation->text});
-      diagnostic.help =
-          annotation->text == "integer" || annotation->text == "Integer" ? "write `int`"
-          : annotation->text == "string" || annotation->text == "String" ? "write `str`"
-          : annotation->text == "boolean"                                ? "write `bool`"
-          : annotation->text == "double" || annotation->text == "number"
-              ? "write `float`"
-              : did_you_mean(annotation->text, {"int", "float", "str", "bool", "list", "tuple", "dict"});
-      report(std::move(diagnostic));
-      return false;
-    }
-  }
-  const std::string type = annotation_name(parameter);
-  const bool fits = value.is(ValueKind::kNone) || value.is(ValueKind::kUndefined) || value.is_poison() ||
-                    value.is_node() ||
-                    (type == "int"     ? value.is_integral()
-                     : type == "float" ? value.is_number()
-                     : type == "str"   ? value.is(ValueKind::kString)
-                     : type == "bool"  ? value.is(ValueKind::kBool)
-                                       : true);
-  if (!fits) fail(Message::kParameterValue, parameter.span, {parameter.name, repr(value), type});
-  return fits && check_elements(parameter, value);
-}
-
-// `list[int]`: each element.
-bool Evaluator::check_elements(const Parameter& parameter, const Value& value) {
-  const Expression* e = parameter.annotation.get();
-  if (!value.is_sequence() || e->kind != ExpressionKind::kSubscript || annotation_name(parameter) != "list")
-    return true;
-  const std::string& type = e->operands[1]->text;
-  for (const Value& element : value.elements()) {
-    const bool fits = type == "int"     ? element.is_integral()
-                      : type == "float" ? element.is_number()
-                      : type == "str"   ? element.is(ValueKind::kString)
-                                        : true;
-    if (!fits)
-      return fail(Message::kParameterValue, parameter.span,
-                  {parameter.name, repr(value), "list[" + type + "]"}),
-             false;
-  }
-  return true;
-}
-
 bool Evaluator::bind_parameters(PipelineObject& pipeline, Frame& frame) {
   FunctionObject& function = *pipeline.function;
   bool good = true;
@@ -388,16 +316,18 @@ bool Evaluator::bind_parameters(PipelineObject& pipeline, Frame& frame) {
       good = false;
       frame.env[parameter.name] = {Value::poison(), parameter.span};
     };
-    if (!check_default(function, parameter, default_value)) {
+    if (!check_annotation(parameter.annotation.get(), default_value, "parameter `" + parameter.name + "`",
+                          parameter.span, function.closure)) {
       spoil();
       continue;
     }
     if (text) {
       auto parsed = parse_parameter(parameter, default_value, *text);
       if (!parsed) {
-        std::string type = annotation_name(parameter);
+        std::string type = annotated_type(parameter.annotation.get());
         fail(Message::kParameterValue, parameter.span,
-             {parameter.name, *text, type.empty() ? type_of_default(default_value) : type});
+             {"parameter `" + parameter.name + "`", *text,
+              type.empty() ? type_of_default(default_value) : type});
         spoil();
         continue;
       }
@@ -524,6 +454,8 @@ bool Evaluator::finish_outputs(PipelineObject& pipeline, const Value& result, ir
       Diagnostic diagnostic = diagnose(Message::kOutputKind, written ? written->span : span,
                                        {pipeline.name, describe_kind(value)});
       if (is_bundle(value)) diagnostic.help = "return what is in it: `return t.image, t.boxes`";
+      if (value.is(ValueKind::kBuiltin))
+        diagnostic.help = "a function is called with brackets: `" + value.as<BuiltinObject>().name + "()`";
       return report(std::move(diagnostic)), false;
     }
     Value node = value.is_node() ? value : constant_node(value, span);

@@ -1,6 +1,7 @@
 // Operators on static values, as Python has them: ints are 64-bit and never wrap silently. With a data node
 // on either side: the operators "arith.*".
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <limits>
 
@@ -150,6 +151,12 @@ bool arrays_meet(const Value& a, const Value& b) {
   return (a.is(ValueKind::kArray) || b.is(ValueKind::kArray)) && fits(a) && fits(b);
 }
 
+bool is_number(std::string_view text) {
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc() && end == text.data() + text.size();
+}
+
 // What a data node on the right meets. A numpy scalar's own operator runs first and hands the node a Python
 // number, so that its element type is gone; on the right of a node the scalar keeps it.
 Value left_of_node(const Value& a) { return a.is(ValueKind::kArray) ? plain(a) : a; }
@@ -169,8 +176,16 @@ Value Evaluator::binary(const std::string& op, const Value& a, const Value& b, S
                 {"matrix multiplication with `@`", "combine matrices with `fn.transforms`"});
   if (is_data(a) || is_data(b)) {
     if (a.is(ValueKind::kString) && op == "%") return fail(Message::kNodeInString, b_span, {type_text(b)});
-    if (a.is(ValueKind::kString) || b.is(ValueKind::kString))
-      return fail(Message::kOperandKinds, span, {op, type_text(a), type_text(b)});
+    if (a.is(ValueKind::kString) || b.is(ValueKind::kString)) {
+      Diagnostic diagnostic = diagnose(Message::kOperandKinds, span, {op, type_text(a), type_text(b)});
+      const bool left = a.is(ValueKind::kString);
+      const std::string& text = (left ? a : b).text();
+      if (is_number(text)) {
+        diagnostic.help = "take the quotes away: `" + text + "`";
+        diagnostic.edits.push_back({left ? a_span : b_span, text, false});
+      }
+      return report(std::move(diagnostic));
+    }
     return node_operator(node_operator_name(op), {left_of_node(a), b}, span);
   }
   if (arrays) return array_binary(*this, op, a, b, span);

@@ -22,6 +22,7 @@ const std::vector<Suggestion>& all_suggestions() {
   static const std::vector<Suggestion> table = {
 #define OPERATOR(name, write, words) {Place::kOperator, kAny, name, write, words},
 #define ARGUMENT(owner, name, write) {Place::kArgument, owner, name, write, ""},
+#define RENAMED(owner, name, write) {Place::kArgument, owner, name, write, "", true},
 #define TYPE(name, write) {Place::kType, kAny, name, write, ""},
 #define MEMBER(name, write, words) {Place::kNodeMember, kAny, name, write, words},
 #define STATIC_MEMBER(owner, name, words) {Place::kStaticMember, owner, name, "", words},
@@ -30,6 +31,7 @@ const std::vector<Suggestion>& all_suggestions() {
 #include "dsl/suggestions.inc"
 #undef OPERATOR
 #undef ARGUMENT
+#undef RENAMED
 #undef TYPE
 #undef MEMBER
 #undef STATIC_MEMBER

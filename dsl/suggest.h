@@ -27,8 +27,9 @@ enum class Place {
 struct Suggestion {
   Place place;
   std::string_view owner, name;
-  std::string_view write;  ///< the text to write; `x` stands for the image; empty: only words
-  std::string_view words;  ///< what else there is to say; may be empty
+  std::string_view write;    ///< the text to write; `x` stands for the image; empty: only words
+  std::string_view words;    ///< what else there is to say; may be empty
+  bool keeps_value = false;  ///< of an argument: what was given means the same under the other name
 };
 const std::vector<Suggestion>& all_suggestions();
 

@@ -5,13 +5,13 @@
 #include <numbers>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "dsl/evaluator.h"
+#include "dsl/units.h"
 
 namespace galatea::dsl {
-namespace {
 
-/// The numbers of a value; nothing if it holds anything else.
 std::optional<std::vector<double>> numbers_of(const Value& value) {
   if (value.is_number() && !value.is(ValueKind::kBool)) return std::vector{value.as_double()};
   if (!value.is_sequence() || value.elements().empty()) return std::nullopt;
@@ -22,6 +22,8 @@ std::optional<std::vector<double>> numbers_of(const Value& value) {
   }
   return out;
 }
+
+namespace {
 
 bool counts_pixels(std::string_view argument) {
   constexpr std::string_view kNames[] = {"crop",     "crop_h",   "crop_w",         "crop_d",       "size",
@@ -62,6 +64,26 @@ void Evaluator::check_unit(const op::Operator& op, const CallArguments::Keyword&
   if (keyword.name == "angle" && turns && all(is_radians))
     return warn("looks like radians", fmt::format("it is in degrees: write `angle={:g}`",
                                                   std::round((*numbers)[0] * 180 / std::numbers::pi)));
+}
+
+// Bytes run from 0 to 255: a mean and a deviation of pixels in 0 … 1 are those of another library's input.
+void Evaluator::check_pixel_unit(const op::Operator& op, const CallArguments& arguments, DType pixels) {
+  if (pixels != DType::kU8 || (op.name != "crop_mirror_normalize" && op.name != "normalize")) return;
+  for (const CallArguments::Keyword& keyword : arguments.keywords) {
+    if (keyword.name != "mean" && keyword.name != "std" && keyword.name != "stddev") continue;
+    const auto numbers = numbers_of(keyword.value);
+    const bool of_one = numbers && !in_library(keyword.span) &&
+                        std::ranges::all_of(*numbers, [](double x) { return x > 0 && x < 1; });
+    if (!of_one) continue;
+    std::vector<std::string> scaled;
+    for (const double x : *numbers) scaled.push_back(fmt::format("{:.6g}", 255 * x));
+    const std::string list = fmt::format("[{}]", fmt::join(scaled, ", "));
+    report(diagnose(Message::kUnlikelyUnit, keyword.span,
+                    {keyword.name, repr(keyword.value), "fn." + op.name, "looks like that of pixels in 0 … 1",
+                     fmt::format("the pixels are bytes, 0 … 255: write `{}={}`", keyword.name,
+                                 keyword.value.is_sequence() ? list : scaled[0])}));
+    return;  // of the other one the same is meant
+  }
 }
 
 }  // namespace galatea::dsl

@@ -63,7 +63,7 @@ TEST(Suggest, Operators) {
     SCOPED_TRACE(entry.name);
     expect_refused(stage_expression("fn." + std::string(entry.name) + "(x)", false), "G0401",
                    help_of(entry, "x"));
-    expect_good(std::string(entry.write));
+    if (!entry.write.empty()) expect_good(std::string(entry.write));
   }
 }
 
@@ -110,7 +110,8 @@ TEST(Suggest, Arguments) {
     expect_good(call);
     if (entry.name == "*") continue;
     const bool encoded = !is_good(stage_expression(call, false));
-    Staged wrong = stage_expression(call_with(*op, std::string(entry.name) + "=1"), encoded);
+    // A value that no argument takes: the entry's own is shown.
+    Staged wrong = stage_expression(call_with(*op, std::string(entry.name) + "={}"), encoded);
     ASSERT_FALSE(wrong.codes.empty());
     EXPECT_EQ(wrong.codes[0], "G0403") << wrong.diagnostics;
     EXPECT_NE(wrong.diagnostics.find("= help: write `" + write + "`"), std::string::npos)

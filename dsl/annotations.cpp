@@ -1,0 +1,83 @@
+// Annotations of parameters and variables: whether they name a type, and whether a value is of it. In: the
+// annotation as it is written, and a value. Out: diagnostics.
+#include <algorithm>
+
+#include "dsl/annotations.h"
+#include "dsl/evaluator.h"
+#include "dsl/suggest.h"
+
+namespace galatea::dsl {
+namespace {
+
+/// The type of this language that is called otherwise elsewhere.
+std::string_view type_called(std::string_view name) {
+  constexpr std::pair<std::string_view, std::string_view> kNames[] = {
+      {"integer", "int"},  {"Integer", "int"},  {"string", "str"},    {"String", "str"},
+      {"boolean", "bool"}, {"double", "float"}, {"number", "float"},  {"uint8", "int"},
+      {"int32", "int"},    {"int64", "int"},    {"float32", "float"}, {"float64", "float"}};
+  for (const auto& [other, ours] : kNames)
+    if (other == name) return ours;
+  return {};
+}
+
+/// Of data and of values that `check` does not know, the type is known only later; None stands for any.
+bool is_of_type(const Value& value, std::string_view type) {
+  if (value.is(ValueKind::kNone) || value.is(ValueKind::kUndefined) || value.is_poison() ||
+      value.is(ValueKind::kUnknown) || value.is_node())
+    return true;
+  if (type == "int") return value.is_integral();
+  if (type == "float") return value.is_number();
+  if (type == "str") return value.is(ValueKind::kString);
+  if (type == "bool") return value.is(ValueKind::kBool);
+  return true;
+}
+
+}  // namespace
+
+std::string annotated_type(const Expression* e) {
+  if (!e) return {};
+  if (e->kind == ExpressionKind::kBinary && e->text == "|") e = e->operands[0].get();
+  if (e->kind == ExpressionKind::kSubscript && e->operands[0]->text == "Optional") e = e->operands[1].get();
+  if (e->kind == ExpressionKind::kSubscript) e = e->operands[0].get();
+  if (e->text == "List" || e->text == "Sequence") return "list";
+  if (e->text == "Tuple") return "tuple";
+  if (e->text == "Dict") return "dict";
+  return e->text;
+}
+
+// A name alone must be one; what is more than a name is for Python's tools.
+bool Evaluator::check_type_name(const Expression& annotation, const Frame* scope) {
+  if (annotation.kind != ExpressionKind::kName) return true;
+  constexpr std::string_view kAlso[] = {"list", "tuple",  "dict",     "List",     "Tuple",    "Dict",
+                                        "Any",  "object", "DataNode", "Sequence", "Optional", "Union"};
+  if (std::ranges::find(kAlso, annotation.text) != std::end(kAlso) ||
+      builtins_->names.contains(annotation.text))
+    return true;
+  for (const Frame* frame = scope; frame; frame = frame->parent)
+    if (frame->env.contains(annotation.text)) return true;
+  Diagnostic diagnostic = diagnose(Message::kUnknownName, annotation.span, {annotation.text});
+  if (const std::string_view ours = type_called(annotation.text); !ours.empty())
+    diagnostic.help = "write `" + std::string(ours) + "`";
+  else
+    diagnostic.help = did_you_mean(annotation.text, {"int", "float", "str", "bool", "list", "tuple", "dict"});
+  report(std::move(diagnostic));
+  return false;
+}
+
+// A value is of the type that its annotation names, None besides; numbers may be written as integers.
+bool Evaluator::check_annotation(const Expression* annotation, const Value& value, const std::string& name,
+                                 Span span, const Frame* scope) {
+  if (!annotation || !annotation->span.valid()) return true;
+  if (!check_type_name(*annotation, scope)) return false;
+  const std::string type = annotated_type(annotation);
+  if (!is_of_type(value, type)) return fail(Message::kParameterValue, span, {name, repr(value), type}), false;
+  // `list[int]`: each element.
+  if (!value.is_sequence() || annotation->kind != ExpressionKind::kSubscript || type != "list") return true;
+  const std::string& element_type = annotation->operands[1]->text;
+  const bool fit = std::ranges::all_of(
+      value.elements(), [&](const Value& element) { return is_of_type(element, element_type); });
+  if (!fit) fail(Message::kParameterValue, span, {name, repr(value), "list[" + element_type + "]"});
+  return fit;
+}
+
+}  // namespace galatea::dsl

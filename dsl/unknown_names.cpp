@@ -1,0 +1,120 @@
+// Names that nothing defines: the import that is missing, what stands for a function of another library, the name
+// that was meant. In: a name, and the attribute of it that is asked for. Out: a diagnostic with its edit.
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+#include "dsl/dali_names.h"
+#include "dsl/evaluator.h"
+#include "dsl/host_modules.h"
+#include "dsl/library_texts.h"
+#include "dsl/operator_text.h"
+#include "dsl/suggest.h"
+
+namespace galatea::dsl {
+namespace {
+
+/// The module that people import under a short name.
+std::string_view module_called(std::string_view name) {
+  constexpr std::pair<std::string_view, std::string_view> kAliases[] = {
+      {"T", "torchvision.transforms"},
+      {"F", "torchvision.transforms.functional"},
+      {"transforms", "torchvision.transforms"},
+      {"v2", "torchvision.transforms.v2"},
+      {"A", "albumentations"},
+      {"K", "kornia.augmentation"},
+      {"tf", "tensorflow"},
+      {"jnp", "jax.numpy"}};
+  for (const auto& [alias, module] : kAliases)
+    if (alias == name) return module;
+  return host_module_advice(name) ? name : std::string_view();
+}
+
+bool is_all_capitals(std::string_view name) {
+  return std::ranges::none_of(name, [](char c) { return c >= 'a' && c <= 'z'; });
+}
+
+/// Where a line of imports goes: before the first one of the file.
+uint32_t place_of_imports(std::string_view text) {
+  for (size_t line = 0; line < text.size();) {
+    if (text.substr(line).starts_with("from ") || text.substr(line).starts_with("import "))
+      return static_cast<uint32_t>(line);
+    const size_t end = text.find('\n', line);
+    if (end == std::string_view::npos) break;
+    line = end + 1;
+  }
+  return 0;
+}
+
+}  // namespace
+
+bool Evaluator::knows(const std::string& name) const {
+  for (const Frame* frame = frame_; frame; frame = frame->parent)
+    if (frame->env.contains(name) || (frame->locals && frame->locals->contains(name))) return true;
+  return builtins_->names.contains(name);
+}
+
+// The line that imports a name of the library; "": the library has none of that name.
+std::string Evaluator::import_of(const std::string& name, const Expression* member) const {
+  if (name == "math") {
+    // What Python's module has and DALI's has not.
+    constexpr std::array kOfPython = {"pi", "e", "tau", "inf", "nan", "radians", "degrees"};
+    const bool of_python = member && std::ranges::find(kOfPython, member->text) != kOfPython.end();
+    return of_python ? "import math" : "from nvidia.dali import math";
+  }
+  if (name == "nvidia" || name == "galatea") return "import " + name;
+  if (name == "pipeline_def" || library_.contains("nvidia.dali." + name))
+    return "from nvidia.dali import " + name;
+  for (const auto& [file, text] : library_texts())
+    if (file == "auto_aug/" + name) return "from nvidia.dali.auto_aug import " + name;
+  return {};
+}
+
+// What stands here for a name of a library for pictures and tensors, as the help of a diagnostic; "": nothing does.
+std::string Evaluator::operator_instead(const std::string& path, Span span) const {
+  const std::string name = path.substr(path.rfind('.') + 1);
+  // Draws are told otherwise.
+  if (path.starts_with("random.") || path.contains(".random.")) return {};
+  if (const Suggestion* known = find_suggestion(Place::kOperator, "", name))
+    return help_of(*known, first_argument(sources_, span));
+  // `torch.float32` and `cv2.INTER_LINEAR`, but not `torch.nn.Linear`.
+  const bool may_be_type = !path.contains(".nn.") && (snake_case(name) == name || is_all_capitals(name));
+  if (const std::string type = may_be_type ? type_named(name) : ""; !type.empty())
+    return "write `" + type + "`";
+  const op::Operator* op = registry_.find(snake_case(name));
+  return op && !op->internal ? "write `fn." + op->name + "(…)`" : "";
+}
+
+Value Evaluator::fail_unknown_name(const Expression& e, const Expression* member) {
+  Diagnostic diagnostic = diagnose(Message::kUnknownName, e.span, {e.text});
+  const std::string_view host = member ? module_called(e.text) : std::string_view();
+  const std::string instead =
+      host.empty() ? "" : operator_instead(std::string(host) + "." + member->text, member->text_span);
+  if (!instead.empty()) {
+    diagnostic.help = instead;
+  } else if (const char* advice = python_name_advice(e.text)) {
+    diagnostic.help = advice;
+  } else if (e.text == "self") {
+    diagnostic.help = "there are no classes; pass the value as a parameter of the function";
+  } else if (const Suggestion* known = find_suggestion(Place::kName, "", e.text)) {
+    diagnostic.help = help_of(*known, "");
+    if (!known->write.empty()) diagnostic.edits.push_back({e.span, std::string(known->write), true});
+  } else if (const std::string line = import_of(e.text, member); !line.empty()) {
+    diagnostic.help = "add `" + line + "` at the top of the file";
+    if (const SourceFile* file = sources_.file(e.span.file)) {
+      const uint32_t place = place_of_imports(file->text());
+      diagnostic.edits.push_back({{e.span.file, place, place}, line + "\n", false});
+    }
+  } else {
+    std::vector<std::string> candidates = {"True", "False", "None"};
+    for (const Frame* frame = frame_; frame; frame = frame->parent)
+      for (const auto& [name, binding] : frame->env) candidates.push_back(name);
+    for (const auto& [name, binding] : builtins_->names) candidates.push_back(name);
+    std::sort(candidates.begin(), candidates.end());
+    suggest(diagnostic, e.text, candidates);
+  }
+  return report(std::move(diagnostic));
+}
+
+}  // namespace galatea::dsl
