@@ -290,6 +290,11 @@ bool Evaluator::bind_arguments(FunctionObject& function, CallArguments& argument
     diagnostic.labels.push_back({function.span, "the function"});
     if (message == Message::kArgumentTwice)
       diagnostic.labels.push_back({frame.env[parameter].span, "given here by position"});
+    // `def f(image, *, angle)` takes the angle by its name alone.
+    const auto by_name =
+        std::ranges::find(parameters, ParameterKind::kKeywordOnly, [](const Parameter& p) { return p.kind; });
+    if (message == Message::kTooManyArguments && by_name != parameters.end())
+      diagnostic.help = "give it by name: `" + by_name->name + "=" + source_text(sources_, span) + "`";
     diagnostic.notes.push_back("the signature is " + signature(function));
     report(std::move(diagnostic));
     return false;

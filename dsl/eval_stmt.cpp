@@ -226,9 +226,13 @@ void Evaluator::assign_element(const Expression& target, const Value& value) {
     return void(fail(Message::kIndexKind, target.operands[1]->span, {describe_kind(key)}));
   auto size = static_cast<int64_t>(list.elements.size());
   int64_t at = key.as_int() < 0 ? key.as_int() + size : key.as_int();
-  if (at < 0 || at >= size)
-    return void(fail(Message::kIndexRange, target.operands[1]->span,
-                     {std::to_string(key.as_int()), "list", std::to_string(size)}));
+  if (at < 0 || at >= size) {
+    Diagnostic diagnostic = diagnose(Message::kIndexRange, target.operands[1]->span,
+                                     {std::to_string(key.as_int()), "list", std::to_string(size)});
+    const std::string list_text = source_text(sources_, target.operands[0]->span);
+    if (at == size) diagnostic.help = "an element is added with `" + list_text + ".append(…)`";
+    return void(report(std::move(diagnostic)));
+  }
   if (may_change(base, target.span)) list.elements[static_cast<size_t>(at)] = value;
 }
 

@@ -80,6 +80,8 @@ Value Evaluator::attribute(const Value& base, const std::string& name, Span span
     diagnostic.help = help_of(*known, "");
   else if (auto near = closest_match(name, candidates))
     diagnostic.help = "did you mean `" + *near + "`?";
+  else if (base.is(ValueKind::kDict) && written && base.dict().find(key_of(make_string(name))))
+    diagnostic.help = "write `" + source_text(sources_, written->span) + "[\"" + name + "\"]`";
   else if (base.is(ValueKind::kTuple) && has_node(base))
     diagnostic.help = "it holds several values: unpack it, as in `image, label = …`";
   else if (base.is(ValueKind::kPipeline))
