@@ -297,6 +297,7 @@ Value Evaluator::call_operator_once(const op::Operator& op, const std::string& p
     }
     spec.inputs.push_back(node.node);
   }
+  check_shares(op, arguments);
   if (!spec.inputs.empty()) check_pixel_unit(op, arguments, graph_->type(spec.inputs[0]).dtype);
   if (op.random && !spec.has_own_seed) spec.key = key;
   if (!missing.empty()) return recover(std::move(spec), std::move(missing));

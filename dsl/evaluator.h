@@ -399,6 +399,7 @@ class Evaluator {
   bool add_common_argument(const op::Operator& op, const CallArguments::Keyword& keyword,
                            op::GraphBuilder::NodeSpec& spec, uint64_t key);
   void check_unit(const op::Operator& op, const CallArguments::Keyword& keyword);
+  void check_shares(const op::Operator& op, const CallArguments& arguments);
   void check_pixel_unit(const op::Operator& op, const CallArguments& arguments, DType pixels);
   bool fits(const op::Operator& op, const op::ArgSpec& schema, const CallArguments::Keyword& keyword) const;
   void check_keyword(const op::Operator& op, const std::string& name, Span span);

@@ -66,6 +66,30 @@ void Evaluator::check_unit(const op::Operator& op, const CallArguments::Keyword&
                                                   std::round((*numbers)[0] * 180 / std::numbers::pi)));
 }
 
+// What a share is, another argument of the call says.
+void Evaluator::check_shares(const op::Operator& op, const CallArguments& arguments) {
+  const auto given = [&](std::string_view name) {
+    return std::ranges::find(arguments.keywords, name, &CallArguments::Keyword::name) !=
+           arguments.keywords.end();
+  };
+  for (const CallArguments::Keyword& keyword : arguments.keywords) {
+    const auto numbers = in_library(keyword.span) ? std::nullopt : numbers_of(keyword.value);
+    if (!numbers) continue;
+    const auto warn = [&](const char* what, const char* help) {
+      report(diagnose(Message::kUnlikelyUnit, keyword.span,
+                      {keyword.name, repr(keyword.value), "fn." + op.name, what, help}));
+    };
+    const bool outside = std::ranges::any_of(*numbers, [](double x) { return x < 0 || x > 1; });
+    if (op.name == "slice" && keyword.name.starts_with("rel_") && outside && !given("out_of_bounds_policy"))
+      warn("reaches outside the input",
+           "shares lie between 0 and 1; for more choose `out_of_bounds_policy=\"pad\"`");
+    const bool below_one = std::ranges::all_of(*numbers, [](double x) { return x > 0 && x < 1; });
+    if (op.name == "erase" && keyword.name == "shape" && below_one && !given("normalized") &&
+        !given("normalized_shape"))
+      warn("is less than one pixel", "of shares write `normalized=True` beside it");
+  }
+}
+
 // Bytes run from 0 to 255: a mean and a deviation of pixels in 0 … 1 are those of another library's input.
 void Evaluator::check_pixel_unit(const op::Operator& op, const CallArguments& arguments, DType pixels) {
   if (pixels != DType::kU8 || (op.name != "crop_mirror_normalize" && op.name != "normalize")) return;
