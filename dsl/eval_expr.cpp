@@ -137,6 +137,7 @@ Value Evaluator::eval_name(const Expression& e) {
   } else if (e.text == "self") {
     diagnostic.help = "there are no classes; pass the value as a parameter of the function";
   } else if (const Suggestion* known = find_suggestion(Place::kName, "", e.text)) {
+    if (host_calls_ > 0 && known->write.empty()) return Value::poison();  // the call around it says as much
     diagnostic.help = help_of(*known, "");
     if (!known->write.empty()) diagnostic.edits.push_back({e.span, std::string(known->write), true});
   } else {
