@@ -17,7 +17,8 @@ bool is_name_char(char c) {
   return is_upper(c) || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-// crop_pos_x for crop_x: all words of the name, in their order, and others between them. One word says too little.
+// crop_pos_x for crop_x: all words of the name, in their order, and others between them. One word says too
+// little.
 bool has_words_of(std::string_view candidate, std::string_view word) {
   if (!word.contains('_') || candidate.size() <= word.size()) return false;
   const std::string within = "_" + std::string(candidate) + "_";

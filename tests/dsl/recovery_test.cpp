@@ -115,8 +115,8 @@ std::vector<size_t> statement_lines(const std::vector<std::string>& lines) {
   return found;
 }
 
-// Of the candidates, those before which an unknown name is one error, there: tried together, and by halves where that gives
-// other errors.
+// Of the candidates, those before which an unknown name is one error, there: tried together, and by halves
+// where that gives other errors.
 void add_reached(const std::string& path, const std::vector<std::string>& lines,
                  std::span<const size_t> candidates, std::vector<size_t>& reached) {
   std::vector<std::string> probe = lines;

@@ -1,5 +1,5 @@
-// Reads whole numbers through a span that begins at an odd address: undefined behaviour that only a check inside the
-// standard library's header sees. The test passes where the sanitizer stops it.
+// Reads whole numbers through a span that begins at an odd address: undefined behaviour that only a check
+// inside the standard library's header sees. The test passes where the sanitizer stops it.
 #include <cstdint>
 #include <cstdio>
 #include <span>
