@@ -120,7 +120,7 @@ enum class StatementKind : uint8_t {
   kImport,
   kImportFrom,
   kUnsupported,  ///< valid Python outside the language; `text` names the construct; `targets`, `body`: what
-                 ///< it would bind
+                 ///< it would bind; `value`: what `with` enters first
   kTryImport,  ///< a `try` around imports: `body` is what is tried, since an import that fails is an error here
 };
 

@@ -39,6 +39,15 @@ bool returns_on_some_path(const Suite& suite) {
   });
 }
 
+// `with pipe:`, which the parser refused.
+bool enters_by_name(const Suite& suite) {
+  return std::ranges::any_of(suite, [](const StatementPtr& s) {
+    const bool is_with = s->kind == StatementKind::kUnsupported && s->text == "`with`";
+    return (is_with && s->value && s->value->kind == ExpressionKind::kName) || enters_by_name(s->body) ||
+           enters_by_name(s->orelse);
+  });
+}
+
 // The branches of which one way returns and the other does not.
 void label_branches(Diagnostic& diagnostic, const Suite& suite) {
   for (const StatementPtr& s : suite) {
@@ -147,7 +156,11 @@ bool Evaluator::is_bound(const std::string& name) const {
 
 Value Evaluator::eval_call(const Expression& e) {
   const Expression& callee_expression = *e.operands[0];
+  const size_t told_before = sink_.diagnostics().size();
   Value callee = eval(callee_expression);
+  // `image.to(torch.float32)`: a method of another library's, and so is what it is given.
+  const bool is_missing_method = callee.is_poison() && sink_.diagnostics().size() > told_before &&
+                                 sink_.diagnostics().back().code == entry_of(Message::kNoAttribute).code;
   CallArguments arguments;
   arguments.span = e.span;
   arguments.callee_span = callee_expression.span;
@@ -158,9 +171,10 @@ Value Evaluator::eval_call(const Expression& e) {
           : "";
   arguments.ordinal = e.ordinal;
   arguments.feeds_host = callee.is(ValueKind::kOperator) && callee.as<OperatorObject>().op->typed_by_host;
-  const bool of_host = callee.is(ValueKind::kModule)
-                           ? callee.as<ModuleObject>().lookup == ModuleObject::Lookup::kHost
-                           : callee.is_poison() && host_path(callee_expression).has_value();
+  const bool of_host =
+      callee.is(ValueKind::kModule)
+          ? callee.as<ModuleObject>().lookup == ModuleObject::Lookup::kHost
+          : is_missing_method || (callee.is_poison() && host_path(callee_expression).has_value());
   const bool counts = callee.is(ValueKind::kBuiltin) && callee.as<BuiltinObject>().name == "len";
   if (counts && e.arguments.size() == 1 && e.arguments[0].value->kind == ExpressionKind::kGenerator)
     return fail(Message::kUnsupportedSyntax, e.arguments[0].value->span,
@@ -212,7 +226,7 @@ Value Evaluator::call(const Value& callee, CallArguments& arguments) {
     case ValueKind::kUnknown:
       return Value::poison();
     case ValueKind::kModule:
-      if (callee.as<ModuleObject>().name == "Pipeline") return fail(Message::kPipelineClass, arguments.span);
+      if (callee.as<ModuleObject>().name == "Pipeline") return fail_pipeline_class(arguments.span);
       if (callee.as<ModuleObject>().lookup == ModuleObject::Lookup::kHost)
         return fail_host(callee.as<ModuleObject>().name,
                          arguments.callee_span.valid() ? arguments.callee_span : arguments.span);
@@ -220,6 +234,13 @@ Value Evaluator::call(const Value& callee, CallArguments& arguments) {
     default:
       return fail_not_callable(callee, arguments);
   }
+}
+
+// Where `with pipe:` was refused, that said what to write.
+Value Evaluator::fail_pipeline_class(Span span) {
+  const bool is_told = std::ranges::any_of(
+      trees_, [&](const auto& tree) { return tree->file == span.file && enters_by_name(tree->body); });
+  return is_told ? Value::poison() : fail(Message::kPipelineClass, span);
 }
 
 Value Evaluator::fail_not_callable(const Value& callee, const CallArguments& arguments) {

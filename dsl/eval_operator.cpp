@@ -158,6 +158,9 @@ std::string Evaluator::operator_for_call(Span argument) const {
     return fmt::format("write `fn.{}({}, axis=0)`", name == "stack" ? "stack" : "cat",
                        is_list ? subject.substr(1, subject.size() - 2) : subject);
   }
+  if (name == "where")
+    return fmt::format("write `c = {}` and `c * a + (1 - c) * b`, which is a where c holds, and b elsewhere",
+                       subject);
   if (const Suggestion* known = find_suggestion(Place::kOperator, "", name)) return help_of(*known, subject);
   for (const char* prefix : {"", "reductions."}) {
     const op::Operator* op = registry_.find(prefix + name);

@@ -151,7 +151,7 @@ void Evaluator::assign(const Expression& target, const Value& value, Span span) 
     case ExpressionKind::kSubscript:
       return assign_element(target, value);
     case ExpressionKind::kAttribute:
-      eval(*target.operands[0]);
+      if (eval(*target.operands[0]).is_poison()) return;
       fail(Message::kAttributeAssignment, target.span, {target.text});
       return;
     default:

@@ -25,6 +25,7 @@
 #include "compiler/kernel/expr.h"
 #include "compiler/op/operator.h"
 #include "dsl/ast.h"
+#include "dsl/calls.h"
 #include "dsl/frame.h"
 #include "dsl/frontend.h"
 #include "dsl/messages.h"
@@ -33,26 +34,6 @@
 #include "dsl/value.h"
 
 namespace galatea::dsl {
-
-/// The evaluated arguments of a call.
-struct CallArguments {
-  struct Keyword {
-    std::string name;
-    Value value;
-    Span span, name_span;
-  };
-  std::vector<Value> positional;
-  std::vector<Span> spans;
-  std::vector<Keyword> keywords;
-  Span span;  ///< of the whole call
-  Span callee_span;
-  const Expression* callee = nullptr;  ///< as written, where the call was
-  std::string callee_text;             ///< last name as written
-  uint32_t ordinal = 0;
-  bool feeds_host = false;  ///< the callee is a source that the host types
-  Value self;               ///< of a method
-  std::string name;         ///< of the built-in, for messages
-};
 
 class PixelScope;
 
@@ -342,6 +323,7 @@ class Evaluator {
   std::string import_of(const std::string& name, const Expression* member) const;
   std::string operator_instead(const std::string& path, Span span) const;
   Value fail_before_assignment(const Expression& e, const Frame& frame);
+  Value fail_pipeline_class(Span span);
   Value fail_not_callable(const Value& callee, const CallArguments& arguments);
   void label_hiding(Diagnostic& diagnostic, const Expression* name) const;
   Value eval_number(const Expression& e);
@@ -552,14 +534,6 @@ class Evaluator {
   ir::BlockId block_ = 0;
   Regions regions_;
   uint32_t region_ = 0;  ///< the samples on the current path
-  struct ActiveCall {
-    Span span;
-    std::string function;              ///< in which the call stands
-    const void* callee = nullptr;      ///< its body
-    const Suite* body = nullptr;       ///< of a `def`
-    const CallState* state = nullptr;  ///< of the callee
-    const Frame* frame = nullptr;      ///< of the callee
-  };
   std::vector<ActiveCall> calls_;
 
   std::unique_ptr<PixelScope> pixel_;  ///< while a function of coordinates runs

@@ -14,7 +14,7 @@
 #include "dsl/ast_printer.h"
 #include "dsl/deep_stack.h"
 #include "dsl/evaluator.h"
-#include "dsl/lexer.h"
+#include "dsl/lexer_bytes.h"
 #include "dsl/parser.h"
 
 namespace galatea::dsl {

@@ -11,6 +11,7 @@
 #include <cctype>
 #include <set>
 
+#include "dsl/lexer_bytes.h"
 #include "dsl/lookalikes.h"
 #include "dsl/messages.h"
 #include "dsl/normal_form.h"
@@ -30,83 +31,6 @@ constexpr std::array<std::string_view, 35> kKeywords = {
 constexpr std::array<std::string_view, 15> kStatementKeywords = {
     "def",   "return",   "import", "class", "while", "assert", "raise",   "pass",
     "break", "continue", "with",   "try",   "del",   "global", "nonlocal"};
-
-// Length of the operator at the start of `rest`, the longest that fits; 0: there is none.
-size_t operator_length(std::string_view rest) {
-  auto at = [&](size_t k) { return k < rest.size() ? rest[k] : '\0'; };
-  switch (at(0)) {
-    case '*':
-    case '/':
-    case '<':
-    case '>':
-      if (at(1) == at(0)) return at(2) == '=' ? 3 : 2;
-      return at(1) == '=' ? 2 : 1;
-    case '-':
-      return at(1) == '=' || at(1) == '>' ? 2 : 1;
-    case '+':
-    case '%':
-    case '@':
-    case '&':
-    case '|':
-    case '^':
-    case ':':
-    case '=':
-      return at(1) == '=' ? 2 : 1;
-    case '!':
-      return at(1) == '=' ? 2 : 0;
-    case '.':
-      return at(1) == '.' && at(2) == '.' ? 3 : 1;
-    case '~':
-    case '(':
-    case ')':
-    case '[':
-    case ']':
-    case '{':
-    case '}':
-    case ',':
-    case ';':
-      return 1;
-    default:
-      return 0;
-  }
-}
-
-// What a byte may be part of, whatever the locale says.
-enum ByteClass : uint8_t { kLetterByte = 1, kDigitByte = 2, kWideByte = 4 };
-constexpr std::array<uint8_t, 256> kByteClasses = [] {
-  std::array<uint8_t, 256> classes{};
-  for (size_t c = 'a'; c <= 'z'; ++c) classes[c] = kLetterByte;
-  for (size_t c = 'A'; c <= 'Z'; ++c) classes[c] = kLetterByte;
-  for (size_t c = '0'; c <= '9'; ++c) classes[c] = kDigitByte;
-  for (size_t c = 0x80; c <= 0xFF; ++c) classes[c] = kWideByte;
-  classes['_'] = kLetterByte;
-  return classes;
-}();
-
-bool is_ascii_digit(unsigned char c) { return kByteClasses[c] == kDigitByte; }
-bool is_name_start(unsigned char c) { return (kByteClasses[c] & (kLetterByte | kWideByte)) != 0; }
-bool is_name_part(unsigned char c) { return kByteClasses[c] != 0; }
-
-// Length of the UTF-8 sequence at `at`, 0 if it is not one.
-size_t utf8_length(std::string_view text, size_t at, uint32_t& code_point) {
-  auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
-  unsigned char first = byte(at);
-  size_t length = first < 0x80         ? 1
-                  : (first >> 5) == 6  ? 2
-                  : (first >> 4) == 14 ? 3
-                  : (first >> 3) == 30 ? 4
-                                       : 0;
-  if (length == 0 || at + length > text.size()) return 0;
-  code_point = length == 1 ? first : first & (0xFFu >> (length + 1));
-  for (size_t i = 1; i < length; ++i) {
-    if ((byte(at + i) & 0xC0) != 0x80) return 0;
-    code_point = (code_point << 6) | (byte(at + i) & 0x3F);
-  }
-  constexpr uint32_t kSmallest[] = {0, 0, 0x80, 0x800, 0x10000};
-  if (code_point < kSmallest[length] || code_point > 0x10FFFF) return 0;
-  if (code_point >= 0xD800 && code_point <= 0xDFFF) return 0;
-  return length;
-}
 
 class Lexer {
  public:
@@ -634,19 +558,6 @@ bool is_keyword(std::string_view word) {
   return std::any_of(kKeywords.begin(), kKeywords.end(), [&](std::string_view keyword) {
     return keyword.size() == word.size() && keyword[0] == word[0] && keyword == word;
   });
-}
-
-bool find_invalid_utf8(std::string_view text, size_t& offset) {
-  uint32_t code_point = 0;
-  for (size_t i = 0; i < text.size();) {
-    size_t length = utf8_length(text, i, code_point);
-    if (length == 0 || code_point == 0) {
-      offset = i;
-      return true;
-    }
-    i += length;
-  }
-  return false;
 }
 
 std::vector<Token> lex(uint32_t file, std::string_view text, std::vector<Diagnostic>& diagnostics,

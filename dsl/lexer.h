@@ -49,7 +49,5 @@ std::vector<Token> lex_expression(uint32_t file, std::string_view text, uint32_t
                                   std::vector<Diagnostic>& diagnostics);
 
 bool is_keyword(std::string_view word);
-/// Whether all bytes are UTF-8; else the offset of the first that is not.
-bool find_invalid_utf8(std::string_view text, size_t& offset);
 
 }  // namespace galatea::dsl

@@ -9,6 +9,7 @@
 #include "dsl/evaluator.h"
 #include "dsl/host_modules.h"
 #include "dsl/lexer.h"
+#include "dsl/lexer_bytes.h"
 #include "dsl/operator_text.h"
 #include "dsl/parser.h"
 #include "dsl/suggest.h"

@@ -137,9 +137,10 @@ Value np_clip(Evaluator& ev, CallArguments& a) {
 Value np_where(Evaluator& ev, CallArguments& a) {
   Named named(ev, a, {"condition", "x", "y"});
   if (!named.needs(a, 3)) return Value::poison();
-  Value parts[3] = {named.array(0), named.array(1), named.array(2)};
+  Value parts[3];
   std::vector<int64_t> shape;
-  for (const Value& part : parts) {
+  for (size_t i = 0; i < 3; ++i) {
+    const Value& part = parts[i] = named.array(i);
     if (part.is_poison()) return part;
     auto met = broadcast_shapes(shape, part.as<ArrayObject>().shape);
     if (!met)

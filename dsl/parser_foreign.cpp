@@ -84,6 +84,9 @@ void Parser::advise(Diagnostic& diagnostic, std::string_view wanted) const {
     return say("write `.`", {{is("->") ? t.span : cover(t.span, next.span), ".", true}});
   if (in_call && is(":") && before.kind == TokenKind::kName)
     return say("write `" + std::string(before.text) + "=…`", {{t.span, "=", true}});
+  if (wanted.starts_with("`,` or `") && is(";")) return say("write `,`", {{t.span, ",", true}});
+  if (is(">") && before.text == "|" && touches(before, t))
+    return say("write `f(x)` for `x |> f()`: what an operator reads is its first argument");
   if (wants_end && is(":=")) return say("write `=`", {{t.span, "=", true}});
   if (wants_end && before.text == "new")
     return say("call it without `new`", {{{t.span.file, before.span.begin, t.span.begin}, "", true}});

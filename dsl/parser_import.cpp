@@ -86,7 +86,7 @@ void Parser::add_lost_name(Statement& statement, const Token& name) {
   statement.targets.push_back(make(ExpressionKind::kName, name.span, std::string(name.text)));
 }
 
-// `expression as target, …`, in brackets or not.
+// `expression as target, …`, in brackets or not. The first expression is kept.
 void Parser::parse_with_items(Statement& statement) {
   size_t close = is("(") ? token().partner : 0;
   bool brackets = close > at_ && close + 1 < tokens_.size() && tokens_[close + 1].text == ":";
@@ -104,7 +104,8 @@ void Parser::parse_with_items(Statement& statement) {
   if (brackets) ++at_;
   do {
     if (brackets && at_ == close) break;
-    parse_expression();
+    ExpressionPtr entered = parse_expression();
+    if (!statement.value) statement.value = std::move(entered);
     if (!accept("as")) continue;
     ExpressionPtr target = parse_primary();
     check_target(*target, "assign to");

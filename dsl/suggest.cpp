@@ -2,6 +2,7 @@
 #include "dsl/suggest.h"
 
 #include <algorithm>
+#include <ranges>
 
 #include "base/diagnostic.h"
 #include "dsl/lookalikes.h"
@@ -14,6 +15,20 @@ constexpr std::string_view kAny = "";
 bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
 bool is_name_char(char c) {
   return is_upper(c) || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+// crop_pos_x for crop_x: all words of the name, in their order, and others between them. One word says too
+// little.
+bool has_words_of(std::string_view candidate, std::string_view word) {
+  if (!word.contains('_') || candidate.size() <= word.size()) return false;
+  const std::string within = "_" + std::string(candidate) + "_";
+  size_t from = 0;
+  for (const auto part : std::views::split(word, '_')) {
+    const size_t at = within.find("_" + std::string(std::string_view(part)) + "_", from);
+    if (at == std::string::npos) return false;
+    from = at + 1;
+  }
+  return true;
 }
 
 }  // namespace
@@ -98,6 +113,8 @@ std::string help_of(const Suggestion& suggestion, std::string_view subject) {
 std::optional<Meant> meant_by(std::string_view word, const std::vector<std::string>& candidates) {
   if (const auto twin = ascii_twin(word); twin && std::ranges::find(candidates, *twin) != candidates.end())
     return Meant{*twin, true};
+  for (const std::string& candidate : candidates)
+    if (has_words_of(candidate, word)) return Meant{candidate};
   if (const auto near = closest_match(word, candidates)) return Meant{*near};
   // The beginning of a name, or a name with more behind it.
   constexpr size_t kLeast = 3;

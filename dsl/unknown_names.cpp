@@ -91,13 +91,16 @@ Value Evaluator::fail_unknown_name(const Expression& e, const Expression* member
   const std::string_view host = member ? module_called(e.text) : std::string_view();
   const std::string instead =
       host.empty() ? "" : operator_instead(std::string(host) + "." + member->text, member->text_span);
+  const Suggestion* known = find_suggestion(Place::kName, "", e.text);
+  // Within a call that was refused, that says as much.
+  if (host_calls_ > 0 && (!instead.empty() || (known && known->write.empty()))) return Value::poison();
   if (!instead.empty()) {
     diagnostic.help = instead;
   } else if (const char* advice = python_name_advice(e.text)) {
     diagnostic.help = advice;
   } else if (e.text == "self") {
     diagnostic.help = "there are no classes; pass the value as a parameter of the function";
-  } else if (const Suggestion* known = find_suggestion(Place::kName, "", e.text)) {
+  } else if (known) {
     diagnostic.help = help_of(*known, "");
     if (!known->write.empty()) diagnostic.edits.push_back({e.span, std::string(known->write), true});
   } else if (const std::string line = import_of(e.text, member); !line.empty()) {

@@ -11,6 +11,7 @@
 #include "dsl/formatter/literals.h"
 #include "dsl/frontend.h"
 #include "dsl/lexer.h"
+#include "dsl/lexer_bytes.h"
 #include "dsl/messages.h"
 #include "dsl/parser.h"
 

@@ -7,6 +7,7 @@
 #include "compiler/shape/graph_shapes.h"
 #include "dsl/deep_stack.h"
 #include "dsl/frontend.h"
+#include "dsl/lexer_bytes.h"
 #include "dsl/parser.h"
 
 namespace galatea::tools::lsp {
