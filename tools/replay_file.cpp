@@ -158,7 +158,7 @@ uint32_t place_of_import(const dsl::Module& tree) {
 
 Result<std::string> replay_file(const SourceMap& sources, const std::string& file, const SampleTrace& trace,
                                 const PipelineOptions& options) {
-  if (trace.readers.size() != 1) return tool_error(Message::kReplayReaders, trace.readers.size());
+  if (trace.readers.size() != 1) return tool_error(tools::Message::kReplayReaders, trace.readers.size());
   uint32_t number = 1;
   while (sources.file(number) && sources.file(number)->name() != file) ++number;
   const SourceFile* source = sources.file(number);
