@@ -139,8 +139,9 @@ void wrap_draws(const SampleTrace& trace, uint32_t file, const std::string& modu
   for (const TracedDraw& draw : trace.draws)
     if (const Span call = dsl::call_in(draw.span, draw.calls, file); call.valid())
       calls[{call.begin, call.end}].push_back(draw_text(draw));
-  for (const auto& [place, numbers] : calls) {
-    if (std::ranges::all_of(numbers, [](const std::string& number) { return number == "None"; })) continue;
+  for (auto& [place, numbers] : calls) {
+    while (!numbers.empty() && numbers.back() == "None") numbers.pop_back();
+    if (numbers.empty()) continue;
     edits.wrap({file, place.first, place.second}, module + ".with_draws(",
                fmt::format(", {})", fmt::join(numbers, ", ")));
   }

@@ -38,7 +38,7 @@ TEST(LspCorpus, EveryPlaceOfEveryTextIsAnswered) {
   const std::vector<fs::path> files = corpus();
   ASSERT_GT(files.size(), 50u);
   // All places with `--all`; otherwise some of each file, others in each.
-  const auto stride = static_cast<uint32_t>(std::max(1, 4000 / testing::cases(4000)));
+  const auto stride = static_cast<uint32_t>(testing::kWhole / testing::scale());
   uint32_t first = 0;
   size_t asked = 0;
   for (const fs::path& file : files) {
@@ -63,9 +63,7 @@ TEST(LspCorpus, EveryPlaceOfEveryTextIsAnswered) {
 }
 
 TEST(LspCorpus, MemoryIsFlatOverEdits) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__has_feature)
-  GTEST_SKIP() << "SKIPPED: a sanitizer keeps what was given back";
-#else
+  if (testing::kSanitized) GTEST_SKIP() << "SKIPPED: a sanitizer keeps what was given back";
   const std::string path = GALATEA_SOURCE_DIR "/examples/03_conditional.dali-dsl";
   const std::string text = read(path);
   Session session;
@@ -88,11 +86,10 @@ TEST(LspCorpus, MemoryIsFlatOverEdits) {
   for (int edit = 0; edit < 256; ++edit) edit_once();
   session.diagnostics(path);
   const double before = bytes_in_use();
-  const int edits = testing::cases(50'000);  // of two changes each
-  for (int edit = 0; edit < edits; ++edit) edit_once();
+  const int64_t edits = testing::scaled(50'000);  // of two changes each
+  for (int64_t edit = 0; edit < edits; ++edit) edit_once();
   session.diagnostics(path);
   EXPECT_LT(bytes_in_use() - before, 512.0 * 1024) << "after " << 2 * edits << " changes";
-#endif
 }
 
 }  // namespace
