@@ -21,7 +21,7 @@ namespace galatea::tools {
 namespace {
 
 /// Subcommands of later releases, refused by name.
-constexpr const char* kLater[] = {"build", "serve"};
+constexpr const char* kLater[] = {"build"};
 
 struct Global {
   std::string color = "auto";
@@ -152,7 +152,7 @@ int run_program(int argc, char** argv) {
       "or was refused by this machine (memory, a file, a thread); 4 internal error.");
   std::vector<Command> commands = {add_run(app),  add_check(app), add_fmt(app),      add_explain(app),
                                    add_view(app), add_ops(app),   add_policy(app),   add_data(app),
-                                   add_lsp(app),  add_trace(app), add_settings(app), add_version(app)};
+                                   add_lsp(app),  add_trace(app), add_serve(app), add_settings(app), add_version(app)};
   Global global;
   add_global_options(&app, global);
   for (const Command& command : commands) {
