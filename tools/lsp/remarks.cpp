@@ -23,7 +23,7 @@ class Remarks {
 
   void add_windows() {
     for (const ir::Node& node : report_.graph->nodes) {
-      if (!node.op || node.span.file != evaluation_.file || !node.find_arg(kRegionFromArg)) continue;
+      if (!node.op || node.span.file != evaluation_.file || !node.find_arg(values::kRegionFromArg)) continue;
       const bool decodes = node.op->name.starts_with("decoders.");
       if (decodes) add(line_of(node.span), "decodes only the window that is read");
     }

@@ -100,7 +100,8 @@ Server::Server(const PipelineHost& host, std::string file, PipelineOptions optio
     : file_(file),
       options_(options),
       door_(std::move(door)),
-      previews_(host, std::move(file), std::move(options)) {
+      previews_(host, file, options),
+      policies_(host, std::move(file), std::move(options)) {
   files_.follow({file_});
 }
 
