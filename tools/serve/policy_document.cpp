@@ -26,7 +26,8 @@ void find_choices(Node& node, const std::string& place, std::vector<Choice>& cho
   if (node.kind == Node::Kind::kChoose) {
     choices.push_back({place, &node});
     for (size_t k = 0; k < node.pool.size(); ++k)
-      for (Node& inner : node.pool[k].node) find_choices(inner, fmt::format("{}.from[{}]", place, k), choices);
+      for (Node& inner : node.pool[k].node)
+        find_choices(inner, fmt::format("{}.from[{}]", place, k), choices);
   }
   const char* word = node.kind == Node::Kind::kMix ? "chain" : "seq";
   for (size_t k = 0; k < node.children.size(); ++k)

@@ -27,7 +27,8 @@ nlohmann::ordered_json json_of(const policy::Document& document);
 
 /// The document with these weights for a choice of json_of(): one a member, not negative, not all 0. An error
 /// says what is wrong with them.
-Result<std::string> with_weights(policy::Document document, size_t choice, const std::vector<double>& weights);
+Result<std::string> with_weights(policy::Document document, size_t choice,
+                                 const std::vector<double>& weights);
 
 /// The bins of a row of the table that a grid shows, from the weakest to the strongest; one where the row has no
 /// magnitudes.

@@ -142,10 +142,8 @@ Response PolicyPanel::make_pictures(const Json& asked) {
   const double microseconds = grid->microseconds;
   const std::lock_guard lock(mutex_);
   grid_ = std::move(grid);
-  return response_of({{"ok", true},
-                      {"grid", ++grid_number_},
-                      {"rows", std::move(rows)},
-                      {"microseconds", microseconds}});
+  return response_of(
+      {{"ok", true}, {"grid", ++grid_number_}, {"rows", std::move(rows)}, {"microseconds", microseconds}});
 }
 
 Response PolicyPanel::picture(const Request& request) {
@@ -160,7 +158,7 @@ Response PolicyPanel::picture(const Request& request) {
     if (*column >= 0 && *column < std::ssize(pictures)) tensor = &pictures[static_cast<size_t>(*column)];
   }
   if (!tensor) return problem(404, "the grid has no such picture");
-  const SheetCell cell = cell_of(*tensor, *layout_from("HWC"));
+  const SheetCell cell = cell_of(*tensor, "HWC");
   if (!cell.picture) return problem(404, "this is no picture");
   const auto png = to_png(*cell.picture);
   if (!png) return problem(500, png.error().message());

@@ -19,14 +19,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kSide = 160;       // of the pictures that operations are applied to
-constexpr int kMagnitudes = 5;   // columns of the grid
-constexpr int kMeasured = 32;    // samples from which it is told what the policy takes
+constexpr int kSide = 160;      // of the pictures that operations are applied to
+constexpr int kMagnitudes = 5;  // columns of the grid
+constexpr int kMeasured = 32;   // samples from which it is told what the policy takes
 constexpr std::chrono::seconds kMostTime{30};
 
 bool is_picture(const ir::Type& type) {
-  return type.dtype == DType::kU8 && type.ndim == 3 &&
-         (type.layout.empty() || type.layout.str() == "HWC");
+  return type.dtype == DType::kU8 && type.ndim == 3 && (type.layout.empty() || type.layout.str() == "HWC");
 }
 
 bool is_of_library(const ir::Graph& graph, const SourceMap& sources, ir::ValueId value) {
@@ -109,15 +108,18 @@ bool PictureFolder::fill(const PipelineHost& host, const ir::Graph& staged, cons
   if (graph.options.seed < 0) graph.options.seed = 0;
   graph.blocks[graph.exit_block()].terminator.results = {*input};
   graph.output_names = {""};
-  return run_graph(host, graph, reporter, [&](const runtime::Batch& batch) {
-    const SheetCell cell = cell_of(batch.outputs[0].samples[0], staged.type(*input).layout);
-    const auto png = to_png(*cell.picture);
-    if (!png) return false;
-    const fs::path file = path_ / "all" / fmt::format("{:04}.png", count_);
-    if (write_whole_file(file.string(), {reinterpret_cast<const char*>(png->data()), png->size()}) != 0)
-      return false;
-    return ++count_ < samples;
-  }) && count_ > 0;
+  return run_graph(host, graph, reporter,
+                   [&](const runtime::Batch& batch) {
+                     const SheetCell cell = cell_of(batch.outputs[0].samples[0], staged.type(*input).layout);
+                     const auto png = to_png(*cell.picture);
+                     if (!png) return false;
+                     const fs::path file = path_ / "all" / fmt::format("{:04}.png", count_);
+                     if (write_whole_file(file.string(),
+                                          {reinterpret_cast<const char*>(png->data()), png->size()}) != 0)
+                       return false;
+                     return ++count_ < samples;
+                   }) &&
+         count_ > 0;
 }
 
 std::optional<PolicyGrid> make_grid(const PipelineHost& host, const PolicyText& policy,
@@ -140,8 +142,8 @@ std::optional<PolicyGrid> make_grid(const PipelineHost& host, const PolicyText& 
     }
   }
   const Pictures pictures = {folder.path(), kSide, 1, 0, false};
-  const auto staged =
-      stage_several_over_pictures(host, {{policy.path, policy::to_json(document)}}, pictures, columns, reporter);
+  const auto staged = stage_several_over_pictures(host, {{policy.path, policy::to_json(document)}}, pictures,
+                                                  columns, reporter);
   if (!staged.graph) return std::nullopt;
   int passed = 0;
   const bool good = run_graph(host, *staged.graph, reporter, [&](const runtime::Batch& batch) {

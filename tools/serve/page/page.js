@@ -310,6 +310,7 @@ function show(answer) {
   by("pictures").classList.toggle("stale", !answer.ok);
   state.revision = answer.revision;
   show_parameters(answer.parameters, answer.set);
+  document.dispatchEvent(new Event("galatea-shown"));
   if (!answer.ok) { say("The pipeline is wrong: the pictures are the last good ones."); return; }
   state.shown = answer;
   state.kernels = [];
