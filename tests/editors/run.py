@@ -13,6 +13,7 @@ COMMANDS = {
         *["nvim", "--headless", "-u", "NONE"],
         *["-c", f"luafile {here / 'neovim_test.lua'}"],
     ],
+    "emacs": lambda here, program, folder: ["emacs", "--batch", "-q", "-l", str(here / "emacs_test.el")],
 }
 
 

@@ -17,12 +17,12 @@ using Json = nlohmann::ordered_json;
 using policy::Document;
 using policy::Node;
 
-struct Choice {
+struct PlacedChoice {
   std::string place;  ///< "policy.seq[0]"
   Node* node = nullptr;
 };
 
-void find_choices(Node& node, const std::string& place, std::vector<Choice>& choices) {
+void find_choices(Node& node, const std::string& place, std::vector<PlacedChoice>& choices) {
   if (node.kind == Node::Kind::kChoose) {
     choices.push_back({place, &node});
     for (size_t k = 0; k < node.pool.size(); ++k)
@@ -34,14 +34,14 @@ void find_choices(Node& node, const std::string& place, std::vector<Choice>& cho
     find_choices(node.children[k], fmt::format("{}.{}[{}]", place, word, k), choices);
 }
 
-std::vector<Choice> choices_of(Document& document) {
-  std::vector<Choice> choices;
+std::vector<PlacedChoice> choices_of(Document& document) {
+  std::vector<PlacedChoice> choices;
   find_choices(document.policy, "policy", choices);
   for (auto& [name, node] : document.definitions) find_choices(node, name, choices);
   return choices;
 }
 
-std::string name_of(const policy::PoolItem& item) {
+std::string member_name(const policy::PoolItem& item) {
   if (!item.name.empty()) return item.name;
   return item.node.empty() ? "" : policy::to_json(item.node.front());
 }
@@ -64,12 +64,12 @@ Json json_of(const Document& document) {
   }
   json["choices"] = Json::array();
   Document copy = document;
-  for (const Choice& choice : choices_of(copy)) {
+  for (const PlacedChoice& choice : choices_of(copy)) {
     const std::vector<double> weights = policy::normalized_weights(copy, *choice.node);
     const std::vector<policy::PoolItem> pool = policy::expanded_pool(copy, *choice.node);
     Json members = Json::array();
     for (size_t k = 0; k < pool.size(); ++k)
-      members.push_back({{"name", name_of(pool[k])}, {"weight", weights[k]}});
+      members.push_back({{"name", member_name(pool[k])}, {"weight", weights[k]}});
     json["choices"].push_back({{"place", choice.place},
                                {"draws", {choice.node->least, choice.node->most}},
                                {"members", std::move(members)}});
@@ -78,7 +78,7 @@ Json json_of(const Document& document) {
 }
 
 Result<std::string> with_weights(Document document, size_t choice, const std::vector<double>& weights) {
-  const std::vector<Choice> choices = choices_of(document);
+  const std::vector<PlacedChoice> choices = choices_of(document);
   const auto wrong = [](std::string why) {
     Diagnostic diagnostic;
     diagnostic.message = std::move(why);

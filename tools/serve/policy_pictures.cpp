@@ -22,9 +22,9 @@ namespace fs = std::filesystem;
 constexpr int kSide = 160;      // of the pictures that operations are applied to
 constexpr int kMagnitudes = 5;  // columns of the grid
 constexpr int kMeasured = 32;   // samples from which it is told what the policy takes
-constexpr std::chrono::seconds kMostTime{30};
+constexpr std::chrono::seconds kMostGridTime{30};
 
-bool is_picture(const ir::Type& type) {
+bool is_byte_picture(const ir::Type& type) {
   return type.dtype == DType::kU8 && type.ndim == 3 && (type.layout.empty() || type.layout.str() == "HWC");
 }
 
@@ -38,7 +38,7 @@ bool is_of_library(const ir::Graph& graph, const SourceMap& sources, ir::ValueId
 std::optional<ir::ValueId> policy_input(const ir::Graph& graph, const SourceMap& sources) {
   const ir::BlockId exit = graph.exit_block();
   const auto can_be_seen = [&](ir::ValueId value) {
-    return is_picture(graph.type(value)) && !is_of_library(graph, sources, value) &&
+    return is_byte_picture(graph.type(value)) && !is_of_library(graph, sources, value) &&
            graph.dominates(graph.value(value).block, exit);
   };
   for (const ir::Node& node : graph.nodes) {
@@ -53,15 +53,15 @@ std::optional<ir::ValueId> policy_input(const ir::Graph& graph, const SourceMap&
 }
 
 /// Gives batches to `take` until it has enough; false: an error was reported.
-bool run_graph(const PipelineHost& host, const ir::Graph& graph, Reporter& reporter,
-               const std::function<bool(const runtime::Batch&)>& take) {
+bool run_for_policy(const PipelineHost& host, const ir::Graph& graph, Reporter& reporter,
+                    const std::function<bool(const runtime::Batch&)>& take) {
   CompileChoice choice;
   choice.outputs_on_cpu = true;
   const auto program = host.compile(graph, choice, nullptr, reporter);
   if (!program) return false;
   const auto session = host.open(program, nullptr, reporter);
   if (!session) return false;
-  const auto end = std::chrono::steady_clock::now() + kMostTime;
+  const auto end = std::chrono::steady_clock::now() + kMostGridTime;
   while (std::chrono::steady_clock::now() < end) {
     auto next = session->next(std::chrono::milliseconds(50));
     if (!next) {
@@ -108,17 +108,18 @@ bool PictureFolder::fill(const PipelineHost& host, const ir::Graph& staged, cons
   if (graph.options.seed < 0) graph.options.seed = 0;
   graph.blocks[graph.exit_block()].terminator.results = {*input};
   graph.output_names = {""};
-  return run_graph(host, graph, reporter,
-                   [&](const runtime::Batch& batch) {
-                     const SheetCell cell = cell_of(batch.outputs[0].samples[0], staged.type(*input).layout);
-                     const auto png = to_png(*cell.picture);
-                     if (!png) return false;
-                     const fs::path file = path_ / "all" / fmt::format("{:04}.png", count_);
-                     if (write_whole_file(file.string(),
-                                          {reinterpret_cast<const char*>(png->data()), png->size()}) != 0)
-                       return false;
-                     return ++count_ < samples;
-                   }) &&
+  return run_for_policy(
+             host, graph, reporter,
+             [&](const runtime::Batch& batch) {
+               const SheetCell cell = cell_of(batch.outputs[0].samples[0], staged.type(*input).layout);
+               const auto png = to_png(*cell.picture);
+               if (!png) return false;
+               const fs::path file = path_ / "all" / fmt::format("{:04}.png", count_);
+               if (write_whole_file(file.string(),
+                                    {reinterpret_cast<const char*>(png->data()), png->size()}) != 0)
+                 return false;
+               return ++count_ < samples;
+             }) &&
          count_ > 0;
 }
 
@@ -146,7 +147,7 @@ std::optional<PolicyGrid> make_grid(const PipelineHost& host, const PolicyText& 
                                                   columns, reporter);
   if (!staged.graph) return std::nullopt;
   int passed = 0;
-  const bool good = run_graph(host, *staged.graph, reporter, [&](const runtime::Batch& batch) {
+  const bool good = run_for_policy(host, *staged.graph, reporter, [&](const runtime::Batch& batch) {
     if (passed++ < sample) return true;
     grid.original = batch.outputs[0].samples[0];
     size_t k = 1;
