@@ -16,7 +16,7 @@ PIPELINE = """from galatea import fn, pipeline_def
 
 
 @pipeline_def(batch_size=4, num_threads=1, seed=3)
-def train(data: str = "{data}", size: int = 64, bright: float = 1.2, flipped: bool = False):
+def train(data: str = "photos", size: int = 64, bright: float = 1.2, flipped: bool = False):
     encoded, label = fn.readers.file(file_root=data)
     image = fn.decoders.image(encoded)
     image = fn.resize(image, size=[size, size])
@@ -44,7 +44,7 @@ from galatea.auto_aug import policy
 
 
 @pipeline_def(batch_size=4, num_threads=1, seed=3)
-def train(data: str = "{data}"):
+def train(data: str = "photos"):
     encoded, label = fn.readers.file(file_root=data)
     image = fn.resize(fn.decoders.image(encoded), size=[96, 96])
     augmented = policy.load("policy.json")(image)
@@ -74,17 +74,17 @@ def serve():
     """Starts `galatea serve`; gives the address. All end with the test."""
     running = []
 
-    def start(*arguments) -> str:
+    def start(file: pathlib.Path) -> str:
         environment = {**os.environ, "GALATEA_CACHE_DIR": str(BUILD / "test-cache")}
-        command = [str(BUILD / "bin/galatea"), "serve", *map(str, arguments)]
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
+        command = [str(BUILD / "bin/galatea"), "serve", file.name]
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment, cwd=file.parent)
         running.append(process)
         return process.stdout.readline().strip()
 
     yield start
     for process in running:
         process.send_signal(signal.SIGINT)
-        assert process.wait(timeout=60) == 0
+        assert process.wait(timeout=60) == 0, "Ctrl-C ends it in order"
 
 
 @pytest.fixture
@@ -103,15 +103,22 @@ def open_page(context):
 
 
 @pytest.fixture
-def pipeline(tmp_path):
-    file = tmp_path / "train.dali-dsl"
-    file.write_text(PIPELINE.format(data=SAMPLES))
+def folder(tmp_path):
+    """With the photographs in it."""
+    (tmp_path / "photos").symlink_to(SAMPLES)
+    return tmp_path
+
+
+@pytest.fixture
+def pipeline(folder):
+    file = folder / "train.dali-dsl"
+    file.write_text(PIPELINE)
     return file
 
 
 @pytest.fixture
-def with_policy(tmp_path):
-    file = tmp_path / "train.dali-dsl"
-    file.write_text(WITH_POLICY.format(data=SAMPLES))
-    (tmp_path / "policy.json").write_text(POLICY)
+def with_policy(folder):
+    file = folder / "train.dali-dsl"
+    file.write_text(WITH_POLICY)
+    (folder / "policy.json").write_text(POLICY)
     return file
