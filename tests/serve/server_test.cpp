@@ -29,7 +29,7 @@ def flips(data: str, size: int = 32, bright: float = 1.0, mirror: bool = True):
     small = fn.resize(image, size=[size, size])
     if mirror:
         small = fn.flip(small, horizontal=fn.random.coin_flip())
-    if label > 0:
+    if label[0] > 0:
         small = fn.brightness(small, brightness=bright)
     return small, label
 )";
@@ -235,7 +235,7 @@ TEST_F(ServerTest, ABrokenTextIsShownAsTheTerminalDoesAndMendsItself) {
 TEST_F(ServerTest, FollowsImports) {
   folder_.write("sizes.dali-dsl", "side = 24\n");
   std::string text = kFlips;
-  text.insert(0, "from sizes import side\n");
+  text.insert(0, "from .sizes import side\n");
   text.replace(text.find("[size, size]"), 12, "[side, side]");
   serve(text);
   const Document before = ask_json("/api/pipeline", {{"samples", "1"}});

@@ -127,6 +127,8 @@ Response Server::route(const Request& request) {
         door_.cookie_name() + "=" + door_.token + "; Path=/; HttpOnly; SameSite=Strict";
     return page;
   }
+  if (request.path == "/favicon.ico")
+    return {204, "image/x-icon", "", {}};  // browsers ask for it by themselves
   if (request.path == "/page.css")
     return {200, "text/css; charset=utf-8", std::string(page_text("page.css")), {}};
   if (request.path.ends_with(".js") && !page_text(request.path.substr(1)).empty())

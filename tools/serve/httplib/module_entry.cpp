@@ -62,6 +62,11 @@ class Loopback : public HttpServer {
     server_.set_write_timeout(kSecondsToSend);
     server_.set_keep_alive_max_count(kRequestsAConnection);
     server_.set_tcp_nodelay(true);
+    // As it is, httplib would let another program listen on the same port.
+    server_.set_socket_options([](socket_t socket) {
+      const int yes = 1;
+      ::setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+    });
     port_ = port == 0 ? server_.bind_to_any_port(kHost) : server_.bind_to_port(kHost, port) ? port : -1;
   }
   bool is_listening() const { return port_ > 0; }

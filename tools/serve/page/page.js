@@ -197,7 +197,14 @@ async function show_value_under(event, answer, sample, node) {
 
 // ------------------------------------------------------------------------------------------------ graph
 
-const box_width = 210, box_height = 40, gap = 18, lane_gap = 28;
+const box_width = 250, box_height = 36, gap = 18, lane_gap = 28;
+
+/** From the foot of one box to the head of another; around the boxes that lie between. */
+function edge(from, x, top, is_next) {
+  if (is_next) return drawn("path", { class: "edge", d: `M${from.x},${from.bottom} L${x},${top}` });
+  const side = box_width / 2, bow = 14;
+  return drawn("path", { class: "edge", d: `M${from.x + side},${from.bottom - 8} C${from.x + side + bow},${from.bottom} ${x + side + bow},${top} ${x + side},${top + 8}` });
+}
 
 /** Lanes: blocks that follow the same branch stand beside each other, all others below each other. */
 function block_depths(blocks) {
@@ -257,7 +264,7 @@ function show_graph(graph) {
         words.forEach((word, k) => made.append(drawn("text", { x: x + gap + 8, y: below + 20 + 18 * k }, word)));
         for (const node of box.nodes) for (const input of node.inputs) {
           const from = places[input];
-          if (from && from.bottom < below) edges.append(drawn("path", { class: "edge", d: `M${from.x},${from.bottom} L${x + gap + box_width / 2},${below}` }));
+          if (from && from.bottom <= below) edges.append(edge(from, x + gap + box_width / 2, below, from.bottom + gap >= below || from.x !== x + gap + box_width / 2));
         }
         words_of_graph.push(`${share}: ${words.join(" with ")}`);
         below += height + gap;
