@@ -39,7 +39,7 @@ std::string pipeline() {
          "    return policy.load(\"policy.json\")(image), label\n";
 }
 
-class PolicyPanelTest : public testing::Test {
+class PolicyPanelTest : public ::testing::Test {
  protected:
   PolicyPanelTest()
       : document_(scratch_.write("policy.json", kPolicy)),
