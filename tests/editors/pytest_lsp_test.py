@@ -69,6 +69,8 @@ async def test_every_answer_is_of_the_protocols_types(client: LanguageClient):
     tokens = await client.text_document_semantic_tokens_full_async(types.SemanticTokensParams(document()))
     assert len(tokens.data) % 5 == 0
     options = types.FormattingOptions(4, True)
-    assert await client.text_document_formatting_async(types.DocumentFormattingParams(document(), options)) == []
-    assert await client.text_document_range_formatting_async(types.DocumentRangeFormattingParams(document(), whole(), options)) == []
+    whole_form = types.DocumentFormattingParams(document(), options)
+    assert not await client.text_document_formatting_async(whole_form), "the text has its form already"
+    lines_form = types.DocumentRangeFormattingParams(document(), whole(), options)
+    assert not await client.text_document_range_formatting_async(lines_form)
     assert await client.text_document_folding_range_async(types.FoldingRangeParams(document()))
