@@ -148,3 +148,4 @@ async function list(anew) {
 }
 
 document.addEventListener("galatea-shown", () => list(false));
+if (state.revision > 0) list(false);  // the pipeline was shown before this script was here
