@@ -246,6 +246,31 @@ TEST_F(ServerTest, FollowsImports) {
   EXPECT_EQ(ask_json("/api/pipeline", {{"samples", "1"}})["samples"][0]["cells"][1]["width"].get<int>(), 40);
 }
 
+TEST_F(ServerTest, AnImportThatIsMissingMayCome) {
+  std::string text = kFlips;
+  text.insert(0, "from .later import side\n");
+  serve(text);
+  EXPECT_FALSE(ask_json("/api/pipeline")["ok"].get<bool>());
+  folder_.write("later.dali-dsl", "side = 24\n");
+  server_->follow();
+  EXPECT_TRUE(ask_json("/api/pipeline")["ok"].get<bool>());
+}
+
+TEST_F(ServerTest, WhatIsLookedAtIsKept) {
+  serve(kFlips);
+  const std::string run = ask_json("/api/pipeline", {{"samples", "1"}})["run"].dump();
+  for (int seed = 0; seed < 8; ++seed) {
+    EXPECT_TRUE(
+        ask_json("/api/pipeline", {{"samples", "1"}, {"seed", std::to_string(seed)}})["ok"].get<bool>());
+    EXPECT_EQ(ask("/api/frame", {{"run", run}, {"sample", "0"}, {"node", "0"}}).status, 200) << seed;
+  }
+  // What nobody looks at makes room.
+  for (int seed = 10; seed < 18; ++seed)
+    EXPECT_TRUE(
+        ask_json("/api/pipeline", {{"samples", "1"}, {"seed", std::to_string(seed)}})["ok"].get<bool>());
+  EXPECT_EQ(ask("/api/frame", {{"run", run}, {"sample", "0"}, {"node", "0"}}).status, 410);
+}
+
 TEST_F(ServerTest, ASampleThatCannotBeReadIsARowThatSaysSo) {
   std::filesystem::create_directories(folder_.path() / "data" / "a");
   folder_.write("data/a/bad.jpg", "this is no picture");
@@ -292,7 +317,7 @@ TEST_F(ServerTest, NoPathReachesTheFileSystem) {
 
 TEST_F(ServerTest, ThePageNamesNothingOutsideItself) {
   serve(kFlips);
-  for (const char* path : {"/", "/page.js", "/page.css", "/policy.js"}) {
+  for (const char* path : {"/", "/dom.js", "/graph.js", "/page.js", "/page.css", "/policy.js"}) {
     std::string text = ask(path).body;
     for (size_t at; (at = text.find("http://www.w3.org/")) != std::string::npos;) text.erase(at, 18);
     EXPECT_FALSE(contains(text, "http://") || contains(text, "https://")) << path;

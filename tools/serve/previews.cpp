@@ -63,10 +63,12 @@ std::optional<KeptPreview> Previews::wish(const Choice& choice, const std::strin
   return kept;
 }
 
-std::optional<KeptPreview> Previews::kept(uint64_t number) const {
+std::optional<KeptPreview> Previews::kept(uint64_t number) {
   const std::lock_guard lock(mutex_);
   const auto found = std::ranges::find(kept_, number, &KeptPreview::number);
-  return found == kept_.end() ? std::nullopt : std::optional(*found);
+  if (found == kept_.end()) return std::nullopt;
+  std::rotate(found, found + 1, kept_.end());
+  return kept_.back();
 }
 
 std::optional<Measurement> Previews::measured(const Preview& preview, const std::string& view) {

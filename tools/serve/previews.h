@@ -32,8 +32,8 @@ class Previews {
   /// given up. Nothing: this one was given up, for a later wish or for a later text.
   /// `anew`: also where one is kept, since files of data may be others now.
   std::optional<KeptPreview> wish(const Choice& choice, const std::string& view, bool anew = false);
-  /// Nothing: there is none of this number, or not any more.
-  std::optional<KeptPreview> kept(uint64_t number) const;
+  /// Nothing: there is none of this number, or not any more. What is asked for is kept longer.
+  std::optional<KeptPreview> kept(uint64_t number);
   /// What it takes to run the pipeline as it is; waits as wish() does.
   std::optional<Measurement> measured(const Preview& preview, const std::string& view);
 
@@ -61,7 +61,7 @@ class Previews {
   uint64_t revision_ = 1, last_number_ = 0;
   bool is_making_ = false, has_ended_ = false;
   std::map<std::string, std::shared_ptr<Patience>> wishes_;  ///< by view
-  std::deque<KeptPreview> kept_;                             ///< the newest last
+  std::deque<KeptPreview> kept_;                             ///< the one asked for last at the end
 };
 
 }  // namespace galatea::tools::serve

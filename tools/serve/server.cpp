@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <limits>
@@ -45,7 +46,7 @@ struct Cell {
   Layout layout;
 };
 
-std::optional<Cell> cell_at(const Previews& previews, const Request& request) {
+std::optional<Cell> cell_at(Previews& previews, const Request& request) {
   constexpr int64_t kAny = std::numeric_limits<int64_t>::max();
   const auto run = number_argument(request, "run", 1, kAny);
   const auto sample = number_argument(request, "sample", 0, kMostSamples - 1);
@@ -146,9 +147,7 @@ Response Server::pipeline(const Request& request) {
   if (!choice) return problem(400, "set, seed, first, samples or draw is out of range");
   const auto made = previews_.wish(*choice, view_of(request), request.argument("anew").has_value());
   if (!made) return given_up();
-  std::vector<std::string> files = made->preview->files;
-  if (std::ranges::find(files, file_) == files.end()) files.push_back(file_);
-  files_.follow(files);
+  files_.follow(files_behind(*made->preview));
   Json json = {{"revision", made->revision}, {"run", made->number}, {"file", file_}};
   const std::string name = made->preview->graph ? made->preview->graph->name : options_.pipeline;
   json["pipeline"] = name;
@@ -159,7 +158,15 @@ Response Server::pipeline(const Request& request) {
   return json_response(json);
 }
 
-Response Server::frame(const Request& request) const {
+std::vector<std::string> Server::files_behind(const Preview& preview) const {
+  std::vector<std::string> files = preview.files;
+  if (std::ranges::find(files, file_) == files.end()) files.push_back(file_);
+  // What is imported may be written yet: a folder changes when a file comes into it.
+  if (preview.has_errors()) files.push_back(std::filesystem::absolute(file_).parent_path().string());
+  return files;
+}
+
+Response Server::frame(const Request& request) {
   const auto cell = cell_at(previews_, request);
   if (!cell) return no_such_cell();
   const auto size = number_argument(request, "size", 16, kLargestPicture, kLargestPicture);
@@ -173,7 +180,7 @@ Response Server::frame(const Request& request) const {
   return {200, "image/png", std::string(png->begin(), png->end()), {}};
 }
 
-Response Server::node(const Request& request) const {
+Response Server::node(const Request& request) {
   const auto cell = cell_at(previews_, request);
   if (!cell) return no_such_cell();
   std::optional<std::pair<int64_t, int64_t>> at;

@@ -25,12 +25,15 @@ class Server {
  private:
   Response route(const Request& request);
   Response pipeline(const Request& request);
-  Response frame(const Request& request) const;
-  Response node(const Request& request) const;
+  Response frame(const Request& request);
+  Response node(const Request& request);
   Response times(const Request& request);
   Response events(const Request& request) const;
 
-  const std::string file_, pipeline_name_;
+  /// What to follow.
+  std::vector<std::string> files_behind(const Preview& preview) const;
+
+  const std::string file_;
   const PipelineOptions options_;
   const Door door_;
   Previews previews_;

@@ -12,23 +12,23 @@ async function send(path, body) {
   return { status: response.status, json: await response.json() };
 }
 
-const say_of_policy = (text) => { by("policy-status").textContent = text; };
+const sayOfPolicy = (text) => { by("policy-status").textContent = text; };
 
 /** Saving makes sense for a text that is right, and another one than the file's. */
-function show_state(problem) {
+function showState(problem) {
   const changed = by("policy-text").value !== policy.was;
   by("policy-problem").textContent = problem;
   by("policy-problem").hidden = problem === "";
   by("policy-text").setAttribute("aria-invalid", problem === "" ? "false" : "true");
   by("policy-save").disabled = !changed || problem !== "";
   by("policy-reload").disabled = !changed;
-  say_of_policy(problem ? "The document is wrong." : changed ? "Changed, and not saved." : "As the file.");
+  sayOfPolicy(problem ? "The document is wrong." : changed ? "Changed, and not saved." : "As the file.");
 }
 
 // ------------------------------------------------------------------------------------------------ weights
 
 /** The weights of one choice as bars; a bar that is dragged changes the text beside. */
-function bars_of(choice, number) {
+function barsOf(choice, number) {
   const box = element("fieldset", { class: "bars" }, element("legend", {}, `Weights of ${choice.place}`));
   const most = Math.max(...choice.members.map((member) => member.weight), 1e-9);
   const sliders = choice.members.map((member) => {
@@ -45,9 +45,9 @@ function bars_of(choice, number) {
     });
     slider.addEventListener("change", async () => {
       const { status, json } = await send("weights", { choice: number, weights: weights() });
-      if (status !== 200) { say_of_policy(json.message); return; }
+      if (status !== 200) { sayOfPolicy(json.message); return; }
       by("policy-text").value = json.text;
-      show_state("");
+      showState("");
     });
   }
   return box;
@@ -57,17 +57,17 @@ async function look() {
   const number = ++policy.asked;
   const { status, json } = await send("look", {});
   if (number !== policy.asked) return;
-  show_state(status === 200 ? "" : json.message);
-  if (status === 200) by("policy-weights").replaceChildren(...json.choices.map(bars_of));
+  showState(status === 200 ? "" : json.message);
+  if (status === 200) by("policy-weights").replaceChildren(...json.choices.map(barsOf));
 }
 
 // ------------------------------------------------------------------------------------------------ pictures
 
-const time_text = (microseconds) => (microseconds >= 1000 ? `${(microseconds / 1000).toFixed(2)} ms` : `${Math.round(microseconds)} µs`);
+const timeText = (microseconds) => (microseconds >= 1000 ? `${(microseconds / 1000).toFixed(2)} ms` : `${Math.round(microseconds)} µs`);
 
-function grid_row(json, row, number) {
+function gridRow(json, row, number) {
   const made = element("tr", {}, element("th", { scope: "row" }, row.name, element("br"),
-    element("span", { class: "caption number" }, row.microseconds === undefined ? "" : time_text(row.microseconds))));
+    element("span", { class: "caption number" }, row.microseconds === undefined ? "" : timeText(row.microseconds))));
   row.labels.forEach((label, column) => {
     const address = `/api/policy/picture?grid=${json.grid}&row=${number}&column=${column}`;
     made.append(element("td", {}, element("img", { src: address, alt: `${row.name} ${label}`, width: 112, height: 112 }),
@@ -76,29 +76,29 @@ function grid_row(json, row, number) {
   return made;
 }
 
-async function make_grid() {
+async function makeGrid() {
   by("policy-grid").textContent = "Making the pictures.";
   const { status, json } = await send("grid", { sample: Number(by("policy-sample").value) });
   if (status !== 200) { by("policy-grid").replaceChildren(element("pre", { tabindex: 0 }, json.message)); return; }
   const original = element("tr", {}, element("th", { scope: "row" }, "as it comes"),
     element("td", {}, element("img", { src: `/api/policy/picture?grid=${json.grid}&row=-1&column=0`, alt: "the picture before the policy", width: 112, height: 112 })));
   by("policy-grid").replaceChildren(
-    element("p", { id: "policy-cost" }, `The policy takes ${time_text(json.microseconds)} a sample on one thread.`),
+    element("p", { id: "policy-cost" }, `The policy takes ${timeText(json.microseconds)} a sample on one thread.`),
     element("table", {}, element("caption", {}, "Operations, with stronger magnitudes to the right"),
-      element("tbody", {}, original, ...json.rows.map((row, number) => grid_row(json, row, number)))));
+      element("tbody", {}, original, ...json.rows.map((row, number) => gridRow(json, row, number)))));
 }
 
 // ------------------------------------------------------------------------------------------------ the whole
 
 async function save() {
   const { status, json } = await send("save", { was: policy.was });
-  if (status !== 200) { say_of_policy(`Not saved: ${json.message}`); return; }
+  if (status !== 200) { sayOfPolicy(`Not saved: ${json.message}`); return; }
   policy.was = by("policy-text").value;
-  show_state("");
-  say_of_policy("Saved.");
+  showState("");
+  sayOfPolicy("Saved.");
 }
 
-function take_document(number) {
+function takeDocument(number) {
   policy.at = number;
   policy.was = policy.documents[number].text;
   by("policy-text").value = policy.was;
@@ -123,8 +123,8 @@ function build() {
         part("pre", { id: "policy-problem", tabindex: 0, hidden: "" }),
         part("p", {}, part("button", { id: "policy-save", type: "button" }, "Save"), " ",
           part("button", { id: "policy-reload", type: "button" }, "Back to the file")))));
-  choose.addEventListener("change", () => take_document(Number(choose.value)));
-  by("policy-make").addEventListener("click", make_grid);
+  choose.addEventListener("change", () => takeDocument(Number(choose.value)));
+  by("policy-make").addEventListener("click", makeGrid);
   by("policy-text").addEventListener("input", look);
   by("policy-save").addEventListener("click", save);
   by("policy-reload").addEventListener("click", async () => { await list(true); });
@@ -137,14 +137,14 @@ async function list(anew) {
   by("policy").hidden = json.documents.length === 0;
   if (json.documents.length === 0) return;
   if (!by("policy-text")) build();
-  const is_changed = by("policy-text").value !== policy.was;
+  const isChanged = by("policy-text").value !== policy.was;
   const names = (documents) => documents.map((one) => one.name).join("\n");
-  const are_others = names(json.documents) !== names(policy.documents);
+  const areOthers = names(json.documents) !== names(policy.documents);
   policy.documents = json.documents;
-  if (are_others)
+  if (areOthers)
     by("policy-document").replaceChildren(...json.documents.map((one, number) => element("option", { value: number }, one.name)));
-  if (are_others || anew) take_document(are_others ? 0 : policy.at);
-  else if (!is_changed && json.documents[policy.at].text !== policy.was) take_document(policy.at);
+  if (areOthers || anew) takeDocument(areOthers ? 0 : policy.at);
+  else if (!isChanged && json.documents[policy.at].text !== policy.was) takeDocument(policy.at);
 }
 
 document.addEventListener("galatea-shown", () => list(false));
