@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "compiler/op/operator.h"
+#include "compiler/op/schema.h"
 #include "dsl/evaluator.h"
 
 namespace galatea::dsl {
