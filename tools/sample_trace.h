@@ -72,4 +72,7 @@ std::optional<SampleTrace> trace_sample(const PipelineHost& host, ir::Graph grap
                                         const CompileChoice& choice, const WantedSample& wanted,
                                         Reporter& reporter);
 
+/// As `galatea trace` prints it (tools/trace.cpp).
+std::string trace_text(const SampleTrace& trace);
+
 }  // namespace galatea::tools

@@ -170,6 +170,8 @@ int run(TraceOptions options, Reporter& reporter) {
 
 }  // namespace
 
+std::string trace_text(const SampleTrace& trace) { return as_text(trace); }
+
 Command add_trace(CLI::App& parent) {
   auto options = std::make_shared<TraceOptions>();
   CLI::App* app =

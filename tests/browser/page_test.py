@@ -133,6 +133,14 @@ def test_data_that_vanishes_and_comes_back(serve, open_page, pipeline):
     wait_for_pictures(page)
 
 
+def test_a_sample_is_traced(serve, open_page, pipeline):
+    page = open_page(serve(pipeline))
+    wait_for_pictures(page)
+    page.get_by_role("button", name="Trace").click()
+    wait_for_text(page, "#trace-text", "line    9  rotate")
+    assert "drawn" in page.locator("#trace-text").text_content()
+
+
 @pytest.mark.parametrize("width", [1280, 480])
 def test_nothing_lies_outside_or_over_another(serve, open_page, pipeline, width):
     page = open_page(serve(pipeline))

@@ -211,6 +211,17 @@ TEST_F(ServerTest, TimesNameKernelsAndTheShareOfDecoding) {
   EXPECT_LE(times["decode_share"].get<double>(), 1);
 }
 
+TEST_F(ServerTest, TracesASampleAsTheCommandDoes) {
+  serve(kFlips);
+  const Document json = ask_json("/api/pipeline", {{"samples", "3"}});
+  const Document traced = ask_json("/api/trace", {{"run", json["run"].dump()}, {"sample", "2"}});
+  const testing::Outcome printed = testing::run_galatea(
+      {"trace", file_, "--set", options_.set[0], "--sample", json["samples"][2]["number"].dump()},
+      folder_.path());
+  EXPECT_EQ(traced["trace"].get<std::string>(), printed.out);
+  EXPECT_TRUE(contains(printed.out, "random.coin_flip")) << printed.out;
+}
+
 TEST_F(ServerTest, ABrokenTextIsShownAsTheTerminalDoesAndMendsItself) {
   serve(kFlips);
   const Document good = ask_json("/api/pipeline");
@@ -230,6 +241,25 @@ TEST_F(ServerTest, ABrokenTextIsShownAsTheTerminalDoesAndMendsItself) {
   folder_.write("flips.dali-dsl", kFlips);
   server_->follow();
   EXPECT_TRUE(ask_json("/api/pipeline")["ok"].get<bool>());
+}
+
+TEST(FollowedFiles, AFileThatIsBeingWrittenCountsOnce) {
+  const ScratchFolder folder;
+  const std::string file = folder.write("a.dali-dsl", "one");
+  FollowedFiles files;
+  files.follow({file});
+  EXPECT_FALSE(files.have_changed());
+  folder.write("a.dali-dsl", "");
+  EXPECT_FALSE(files.have_changed());  // as an editor clears it
+  folder.write("a.dali-dsl", "three");
+  EXPECT_TRUE(files.have_changed());
+  EXPECT_FALSE(files.have_changed());
+  std::filesystem::remove(file);
+  EXPECT_FALSE(files.have_changed());
+  EXPECT_TRUE(files.have_changed());  // it stays away
+  EXPECT_FALSE(files.have_changed());
+  folder.write("a.dali-dsl", "three");
+  EXPECT_TRUE(files.have_changed());
 }
 
 TEST_F(ServerTest, FollowsImports) {

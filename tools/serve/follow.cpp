@@ -9,7 +9,7 @@ namespace galatea::tools::serve {
 FollowedFiles::Stamp FollowedFiles::stamp_of(const std::string& file) {
   struct stat s = {};
   if (::stat(file.c_str(), &s) != 0) return {};
-  return {int64_t{s.st_mtim.tv_sec}, int64_t{s.st_mtim.tv_nsec}, s.st_ino, int64_t{s.st_size}};
+  return {s.st_mtim.tv_sec, s.st_mtim.tv_nsec, s.st_size, s.st_ino};
 }
 
 void FollowedFiles::follow(const std::vector<std::string>& files) {
@@ -27,8 +27,11 @@ bool FollowedFiles::have_changed() {
   bool changed = false;
   for (Followed& one : files_) {
     const Stamp now = stamp_of(one.file);
-    changed = changed || now != one.stamp;
-    one.stamp = now;
+    const bool is_empty = now.bytes == 0;
+    const bool counts = now != one.stamp && (!is_empty || one.was_empty);
+    one.was_empty = is_empty;
+    if (counts) one.stamp = now;
+    changed = changed || counts;
   }
   return changed;
 }

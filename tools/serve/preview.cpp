@@ -8,6 +8,7 @@
 
 #include "compiler/look_inside.h"
 #include "tools/gather_sheet.h"
+#include "tools/sample_trace.h"
 
 namespace galatea::tools::serve {
 namespace {
@@ -198,6 +199,17 @@ Measurement measure(const PipelineHost& host, const Preview& preview, const Pati
   if (preview.graph) run();
   measurement.diagnostics = reporter.take_collected();
   return measurement;
+}
+
+RowTrace trace_row(const PipelineHost& host, const Preview& preview, const PreviewRow& row) {
+  Reporter reporter;
+  reporter.use_json(true);
+  reporter.sources().add_all(preview.sources);
+  RowTrace out;
+  const auto trace = trace_sample(host, *preview.graph, CompileChoice{}, {row.number, ""}, reporter);
+  if (trace) out.text = trace_text(*trace);
+  out.diagnostics = reporter.take_collected();
+  return out;
 }
 
 }  // namespace galatea::tools::serve

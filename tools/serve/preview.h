@@ -88,4 +88,11 @@ struct Measurement {
 };
 Measurement measure(const PipelineHost& host, const Preview& preview, const Patience& patience);
 
+/// What `galatea trace` prints of a row; or what is wrong.
+struct RowTrace {
+  std::vector<Diagnostic> diagnostics;
+  std::string text;
+};
+RowTrace trace_row(const PipelineHost& host, const Preview& preview, const PreviewRow& row);
+
 }  // namespace galatea::tools::serve

@@ -78,6 +78,14 @@ std::optional<Measurement> Previews::measured(const Preview& preview, const std:
   return turn.is_given_up() ? std::nullopt : std::optional(std::move(measurement));
 }
 
+std::optional<RowTrace> Previews::traced(const Preview& preview, const PreviewRow& row,
+                                         const std::string& view) {
+  const Turn turn(*this, view);
+  if (turn.is_given_up()) return std::nullopt;
+  RowTrace trace = trace_row(host_, preview, row);
+  return turn.is_given_up() ? std::nullopt : std::optional(std::move(trace));
+}
+
 uint64_t Previews::revision() const {
   const std::lock_guard lock(mutex_);
   return revision_;

@@ -36,6 +36,8 @@ class Previews {
   std::optional<KeptPreview> kept(uint64_t number);
   /// What it takes to run the pipeline as it is; waits as wish() does.
   std::optional<Measurement> measured(const Preview& preview, const std::string& view);
+  /// One sample through every operator; waits likewise.
+  std::optional<RowTrace> traced(const Preview& preview, const PreviewRow& row, const std::string& view);
 
   uint64_t revision() const;
   /// The text is another one: whatever is being made is given up.

@@ -39,6 +39,28 @@ std::optional<int64_t> number_argument(const Request& request, const char* name,
   return number;
 }
 
+constexpr int64_t kAnyNumber = std::numeric_limits<int64_t>::max();
+
+/// What a `run` names; nothing: it is not kept any more.
+std::shared_ptr<const Preview> preview_of(Previews& previews, const Request& request) {
+  const auto run = number_argument(request, "run", 1, kAnyNumber);
+  const auto kept = run ? previews.kept(static_cast<uint64_t>(*run)) : std::nullopt;
+  return kept ? kept->preview : nullptr;
+}
+
+/// The row that run and sample name.
+struct KeptRow {
+  std::shared_ptr<const Preview> preview;
+  const PreviewRow* row = nullptr;
+};
+
+std::optional<KeptRow> row_at(Previews& previews, const Request& request) {
+  const auto preview = preview_of(previews, request);
+  const auto sample = number_argument(request, "sample", 0, kMostSamples - 1);
+  if (!preview || !sample || static_cast<size_t>(*sample) >= preview->rows.size()) return std::nullopt;
+  return KeptRow{preview, &preview->rows[static_cast<size_t>(*sample)]};
+}
+
 /// The tensor that run, sample and node name.
 struct Cell {
   std::shared_ptr<const Preview> preview;
@@ -47,16 +69,11 @@ struct Cell {
 };
 
 std::optional<Cell> cell_at(Previews& previews, const Request& request) {
-  constexpr int64_t kAny = std::numeric_limits<int64_t>::max();
-  const auto run = number_argument(request, "run", 1, kAny);
-  const auto sample = number_argument(request, "sample", 0, kMostSamples - 1);
-  const auto node = number_argument(request, "node", 0, kAny);
-  const auto kept = run ? previews.kept(static_cast<uint64_t>(*run)) : std::nullopt;
-  if (!kept || !sample || !node) return std::nullopt;
-  const Preview& preview = *kept->preview;
-  const auto row = static_cast<size_t>(*sample), column = static_cast<size_t>(*node);
-  if (row >= preview.rows.size() || column >= preview.rows[row].values.size()) return std::nullopt;
-  return Cell{kept->preview, &preview.rows[row].values[column], preview.columns[column].type.layout};
+  const auto row = row_at(previews, request);
+  const auto node = number_argument(request, "node", 0, kAnyNumber);
+  if (!row || !node || static_cast<size_t>(*node) >= row->row->values.size()) return std::nullopt;
+  const auto column = static_cast<size_t>(*node);
+  return Cell{row->preview, &row->row->values[column], row->preview->columns[column].type.layout};
 }
 
 Response no_such_cell() { return problem(410, "these pictures are not kept any more: ask for them again"); }
@@ -138,6 +155,7 @@ Response Server::route(const Request& request) {
   if (request.path == "/api/frame") return frame(request);
   if (request.path == "/api/node") return node(request);
   if (request.path == "/api/times") return times(request);
+  if (request.path == "/api/trace") return trace(request);
   if (request.path == "/api/events") return events(request);
   return problem(404, "there is nothing under this address");
 }
@@ -194,11 +212,21 @@ Response Server::node(const Request& request) {
 }
 
 Response Server::times(const Request& request) {
-  const auto run = number_argument(request, "run", 1, std::numeric_limits<int64_t>::max());
-  const auto kept = run ? previews_.kept(static_cast<uint64_t>(*run)) : std::nullopt;
-  if (!kept) return no_such_cell();
-  const auto measured = previews_.measured(*kept->preview, view_of(request));
-  return measured ? json_response(json_of(*measured, kept->preview->sources)) : given_up();
+  const auto preview = preview_of(previews_, request);
+  if (!preview) return no_such_cell();
+  const auto measured = previews_.measured(*preview, view_of(request));
+  return measured ? json_response(json_of(*measured, preview->sources)) : given_up();
+}
+
+Response Server::trace(const Request& request) {
+  const auto row = row_at(previews_, request);
+  if (!row) return no_such_cell();
+  const Preview& preview = *row->preview;
+  const auto traced = previews_.traced(preview, *row->row, view_of(request));
+  if (!traced) return given_up();
+  Json json = json_of(traced->diagnostics, preview.sources);
+  json["trace"] = traced->text;
+  return json_response(json);
 }
 
 Response Server::events(const Request& request) const {

@@ -28,6 +28,7 @@ class Server {
   Response frame(const Request& request);
   Response node(const Request& request);
   Response times(const Request& request);
+  Response trace(const Request& request);
   Response events(const Request& request) const;
 
   /// What to follow.

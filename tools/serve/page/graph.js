@@ -13,6 +13,7 @@ class GraphDrawing {
     this.kernels = kernels;
     this.windows = windows;
     this.places = {};  // of values: the middle and the foot of the box that makes them
+    this.lanes = drawn("g");  // one over the other: an edge lies behind the boxes that it passes
     this.edges = drawn("g");
     this.boxes = drawn("g");
     this.words = [];  // for those who do not see it
@@ -30,7 +31,7 @@ class GraphDrawing {
       widest = Math.max(widest, x);
       y = lowest + gap;
     }
-    return drawn("svg", { role: "img", width: widest, height: y, "aria-label": this.words.join(". ") }, this.boxes, this.edges);
+    return drawn("svg", { role: "img", width: widest, height: y, "aria-label": this.words.join(". ") }, this.lanes, this.edges, this.boxes);
   }
 
   /** Blocks in rows: each below those before it, arms of a branch beside each other. */
@@ -47,7 +48,8 @@ class GraphDrawing {
   drawLane(block, x, y) {
     const gap = GraphDrawing.gap, share = this.shareOf(block);
     const lane = drawn("rect", { class: "lane", x, y, width: GraphDrawing.boxWidth + 2 * gap, rx: 6 });
-    this.boxes.append(lane, drawn("text", { class: "faint", x: x + gap, y: y + 16 }, share));
+    this.lanes.append(lane);
+    this.boxes.append(drawn("text", { class: "faint", x: x + gap, y: y + 16 }, share));
     let below = y + 24;
     for (const box of this.boxesOf(block)) {
       const lines = this.linesOf(box);

@@ -85,7 +85,9 @@ function keptCell(row, column) {
 function pictureOf(answer, sample, node) {
   const row = answer.samples[sample], column = answer.columns[node];
   const alternative = `${column.name} of sample ${row.number}: ${row.cells[node].caption}`;
-  const box = element("span", { class: "picture" }, element("img", { src: frameAddress(answer.run, sample, node), alt: alternative }));
+  const { width, height } = row.cells[node];
+  const image = element("img", { src: frameAddress(answer.run, sample, node), alt: alternative, width, height });
+  const box = element("span", { class: width >= height ? "picture wide" : "picture tall" }, image);
   const kept = keptCell(row, column);
   if (kept) box.append(element("img", { class: "other", alt: `${alternative}, with the settings that were kept`, src: frameAddress(state.kept.run, kept.sample, kept.node) }));
   return box;
@@ -136,13 +138,22 @@ async function selectCell(button, sample, node) {
   if (json.not_finite > 0) add("no numbers", json.not_finite);
   if (json.values) add("values", json.values.join(", "));
   by("histogram").replaceChildren(...(json.histogram ? [histogramOf(json.histogram)] : []));
+  state.selected = sample;
+  by("trace-text").hidden = true;
   by("pointer").textContent = "";
   by("details").hidden = false;
 }
 
-/** Where the pointer is in the picture, which is fitted into a square box from the top left. */
+/** The chosen picture's sample through every operator. */
+async function traceSample() {
+  const { status, json } = await ask("/api/trace", `run=${state.shown.run}&sample=${state.selected ?? 0}&view=${view}-trace`);
+  by("trace-text").hidden = false;
+  by("trace-text").textContent = status === 200 ? json.text + json.trace : json.message;
+}
+
+/** Where the pointer is in the picture, in its own columns and rows. */
 function positionIn(image, event, cell) {
-  const box = image.getBoundingClientRect(), scale = Math.max(cell.width, cell.height) / box.width;
+  const box = image.getBoundingClientRect(), scale = cell.width / box.width;
   const x = Math.floor((event.clientX - box.left) * scale), y = Math.floor((event.clientY - box.top) * scale);
   return x >= 0 && y >= 0 && x < cell.width && y < cell.height ? { x, y } : null;
 }
@@ -263,6 +274,7 @@ by("compare").addEventListener("change", () => {
 const setDivide = () => document.documentElement.style.setProperty("--divide", `${by("divide").value}%`);
 by("divide").addEventListener("input", setDivide);
 by("measure").addEventListener("click", measure);
+by("trace").addEventListener("click", traceSample);
 by("controls").addEventListener("submit", (event) => event.preventDefault());
 setSize();
 setDivide();
