@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
 
 #include <fmt/format.h>
 
@@ -11,6 +12,7 @@
 #include "policy/operation.h"
 #include "policy/writer.h"
 #include "tools/gather_sheet.h"
+#include "tools/interrupt.h"
 #include "tools/policy/over_pictures.h"
 #include "tools/policy/run_statistics.h"
 
@@ -62,7 +64,7 @@ bool run_for_policy(const PipelineHost& host, const ir::Graph& graph, Reporter& 
   const auto session = host.open(program, nullptr, reporter);
   if (!session) return false;
   const auto end = std::chrono::steady_clock::now() + kMostGridTime;
-  while (std::chrono::steady_clock::now() < end) {
+  while (!is_interrupted() && std::chrono::steady_clock::now() < end) {
     auto next = session->next(std::chrono::milliseconds(50));
     if (!next) {
       if (!next.error().diagnostics.empty() && next.error().diagnostics[0].code == "G0901") continue;
