@@ -136,6 +136,7 @@ def test_data_that_vanishes_and_comes_back(serve, open_page, pipeline):
 def test_a_sample_is_traced(serve, open_page, pipeline):
     page = open_page(serve(pipeline))
     wait_for_pictures(page)
+    page.locator("#pictures .cell").first.click()
     page.get_by_role("button", name="Trace").click()
     wait_for_text(page, "#trace-text", "line    9  rotate")
     assert "drawn" in page.locator("#trace-text").text_content()
