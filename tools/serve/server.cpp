@@ -193,7 +193,7 @@ Response Server::frame(const Request& request) {
   if (!drawn.picture) return problem(404, "this is no picture");
   Pixels& picture = *drawn.picture;
   if (std::max(picture.width, picture.height) > *size) picture = fit(picture, static_cast<int>(*size));
-  const auto png = to_png(picture);
+  const auto png = to_png(picture, PngUse::kShow);
   if (!png) return problem(500, png.error().message());
   return {200, "image/png", std::string(png->begin(), png->end()), {}};
 }
