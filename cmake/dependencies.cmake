@@ -22,6 +22,12 @@ if(NOT LIBAV_FOUND)
   message(STATUS "libav is missing (libavformat-dev, libavcodec-dev, libavutil-dev): libgalatea_video.so, which decodes films, is not built")
 endif()
 
+# The page of `galatea serve`, in a module of its own. Where the headers are missing it is not built, and the rest is.
+pkg_check_modules(HTTPLIB IMPORTED_TARGET cpp-httplib>=0.11)  # libcpp-httplib-dev, libssl-dev
+if(NOT HTTPLIB_FOUND)
+  message(STATUS "cpp-httplib is missing (libcpp-httplib-dev): libgalatea_http.so, for `galatea serve`, is not built")
+endif()
+
 # LLVM 19 or newer; the newest that is installed wins.
 foreach(version 22 21 20 19)
   # Its version file accepts only an exact major.minor, and releases start at .1.

@@ -221,6 +221,10 @@ class Evaluator {
   /// As Python's int(), float() and bool() on the value of an element; `round`: to the nearest integer.
   Value convert_element(const Value& value, DType dtype, bool round, Span span);
 
+  // ---- one sample again (replay.cpp) ----
+  Value with_draws(const CallArguments& arguments);
+  Value only_sample(const CallArguments& arguments);
+
   // ---- for editors (meanings.cpp) ----
   std::vector<LibraryModule> library_modules();
 
@@ -483,6 +487,9 @@ class Evaluator {
   bool check_outputs(const std::vector<ir::ValueId>& outputs, const PipelineObject& pipeline,
                      const OutputChecks& checks);
 
+  // ---- one sample again (replay.cpp) ----
+  bool write_draw(ir::Node& node, const Value& value, Span span);
+
   // ---- pixel functions (eval_pixel.cpp, eval_element.cpp) ----
   struct PixelCall;
   bool take_pixel_options(PixelCall& call, const PixelObject& pixel, CallArguments& arguments);
@@ -535,6 +542,12 @@ class Evaluator {
   Regions regions_;
   uint32_t region_ = 0;  ///< the samples on the current path
   std::vector<ActiveCall> calls_;
+  /// How far a call of `with_draws` has come.
+  struct Replayed {
+    size_t nodes = 0;  ///< of the graph, looked at
+    size_t draws = 0;  ///< of the call, met
+  };
+  std::map<std::pair<uint32_t, uint32_t>, Replayed> replayed_;  ///< by where the wrapped call begins
 
   std::unique_ptr<PixelScope> pixel_;  ///< while a function of coordinates runs
   int host_calls_ = 0;                 ///< around what is evaluated: they belong to the host program

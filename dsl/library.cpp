@@ -313,6 +313,9 @@ Value call_select(Evaluator& ev, CallArguments& a) {
   return ev.select(*functions, index, index_span, a);
 }
 
+Value call_with_draws(Evaluator& ev, CallArguments& a) { return ev.with_draws(a); }
+Value call_only_sample(Evaluator& ev, CallArguments& a) { return ev.only_sample(a); }
+
 }  // namespace
 
 void Evaluator::make_library_modules() {
@@ -382,6 +385,10 @@ void Evaluator::make_library_modules() {
   galatea->names["sum"] = {ev.make_builtin("galatea.sum", call_sum), {}};
   galatea->names["together"] = {ev.make_builtin("galatea.together", call_together), {}};
   galatea->names["select"] = {ev.make_builtin("select", call_select), {}};
+  ModuleObject* replay = add("galatea.replay");
+  replay->names["with_draws"] = {ev.make_builtin("with_draws", call_with_draws), {}};
+  replay->names["only_sample"] = {ev.make_builtin("only_sample", call_only_sample), {}};
+  galatea->names["replay"] = as_value(replay);
   for (const char* name : {"fn", "ops", "types", "math", "pipeline"})
     modules[std::string("galatea.") + name] = modules[std::string("nvidia.dali.") + name];
   add("nvidia.dali.auto_aug");  // their files are read when they are imported (library_files.cpp)

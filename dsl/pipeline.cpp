@@ -308,6 +308,7 @@ std::unique_ptr<ir::Graph> Evaluator::stage(PipelineObject& pipeline) {
   const size_t errors_before = sink_.num_errors();
   inputs_.clear();
   noted_runs_.clear();
+  replayed_.clear();
   late_.reset();
   FunctionObject& function = *pipeline.function;
   auto* outer = arena.make<Frame>();

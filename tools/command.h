@@ -7,6 +7,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/diagnostic.h"
@@ -41,6 +42,8 @@ class Reporter {
   /// Every diagnostic passes through it before it is shown: for what a command runs that is no file of the
   /// user's.
   void change_reports(std::function<void(Diagnostic&)> change) { change_ = std::move(change); }
+  /// What has been collected since, which is then not printed; nothing in text mode.
+  std::vector<Diagnostic> take_collected() { return std::exchange(collected_, {}); }
   /// The JSON document, once, on stdout; nothing in text mode. Comes before any other document.
   void print_collected();
   /// A result on stdout, after the diagnostics.
@@ -74,6 +77,7 @@ Command add_policy(CLI::App& parent);
 Command add_data(CLI::App& parent);
 Command add_lsp(CLI::App& parent);
 Command add_trace(CLI::App& parent);
+Command add_serve(CLI::App& parent);
 Command add_settings(CLI::App& parent);
 Command add_version(CLI::App& parent);
 

@@ -5,6 +5,7 @@
 // Reporter. Nothing else in tools/ calls the compiler or starts sessions.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -34,6 +35,7 @@ struct PipelineOptions {
   std::optional<uint64_t> memory_limit;
   std::string device = "auto", on_error, exact, arch;
   bool gpu_is_here = false;  ///< choose_gpu() has found what `auto` means
+  const std::atomic<bool>* cancelled = nullptr;  ///< set: staging ends, without a word; may be null
 };
 void add_pipeline_options(CLI::App* app, PipelineOptions& options);
 /// --policies, for what runs or shows one pipeline.

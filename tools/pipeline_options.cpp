@@ -127,6 +127,7 @@ dsl::FrontendOptions PipelineHost::frontend_options(const PipelineOptions& optio
   out.host.device = options.device;
   out.host.gpu_is_here = options.gpu_is_here;
   out.limits = options.limits;
+  out.cancelled = options.cancelled;
   return out;
 }
 

@@ -21,7 +21,7 @@ namespace galatea::tools {
 namespace {
 
 /// Subcommands of later releases, refused by name.
-constexpr const char* kLater[] = {"build", "serve"};
+constexpr const char* kLater[] = {"build"};
 
 struct Global {
   std::string color = "auto";
@@ -150,9 +150,10 @@ int run_program(int argc, char** argv) {
   app.footer(
       "Exit status: 0 fine; 1 the pipeline or its data is wrong; 2 wrong usage; 3 something is missing here, "
       "or was refused by this machine (memory, a file, a thread); 4 internal error.");
-  std::vector<Command> commands = {add_run(app),  add_check(app), add_fmt(app),      add_explain(app),
-                                   add_view(app), add_ops(app),   add_policy(app),   add_data(app),
-                                   add_lsp(app),  add_trace(app), add_settings(app), add_version(app)};
+  std::vector<Command> commands = {add_run(app),    add_check(app), add_fmt(app),    add_explain(app),
+                                   add_view(app),   add_ops(app),   add_policy(app), add_data(app),
+                                   add_lsp(app),    add_trace(app), add_serve(app),  add_settings(app),
+                                   add_version(app)};
   Global global;
   add_global_options(&app, global);
   for (const Command& command : commands) {

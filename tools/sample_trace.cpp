@@ -11,6 +11,7 @@
 #include "compiler/ir/text/printer.h"
 #include "compiler/look_inside.h"
 #include "compiler/op/schema.h"
+#include "dsl/replay.h"
 #include "tools/gather_sheet.h"
 #include "tools/interrupt.h"
 #include "tools/messages.h"
@@ -18,11 +19,15 @@
 namespace galatea::tools {
 namespace {
 
+/// A part of so many holds one sample of any stream.
+constexpr int64_t kMoreThanAnyStream = 1 << 30;
+
 /// What a run gave for the sample: tensors of the graph's outputs.
 struct Found {
   int64_t number = 0;
   std::string name;
   std::vector<runtime::Tensor> outputs;
+  int64_t samples = 0;  ///< in the data set; -1: a stream
 };
 
 /// Follows the sample: where it parts from others, the graph becomes its path.
@@ -35,6 +40,13 @@ class Tracer {
     graph_.options.batch_size = 1;
     graph_.options.on_error = ir::OnError::kSkip;
     if (graph_.options.seed < 0) graph_.options.seed = 0;  // of an unseeded pipeline: one for all runs
+    for (const ir::Node& node : graph_.nodes) {
+      if (node.op && node.op->source) readers_.push_back({node.span, node.calls});
+      if (node.op && node.op->random && dsl::is_written_draw(graph_, node)) {
+        draws_.push_back({node.span, node.calls, {}});
+        drawn_.push_back(node.outputs[0]);
+      }
+    }
   }
 
   std::optional<SampleTrace> run() {
@@ -94,6 +106,8 @@ class Tracer {
         const std::string name = i < batch.sample_names.size() ? batch.sample_names[i] : "";
         if (!is_wanted(batch.sample_ids[i], name)) continue;
         Found found{batch.sample_ids[i], name, {}};
+        if (const auto readers = session->reader_meta(); !readers.empty())
+          found.samples = readers.begin()->second.epoch_size;
         for (const runtime::Batch::Output& output : batch.outputs) found.outputs.push_back(output.samples[i]);
         return found;
       }
@@ -188,7 +202,12 @@ class Tracer {
     const auto found = run_graph();
     if (!found) return std::nullopt;
     for (size_t k = 0; k < values.size(); ++k) tensors_[values[k]] = found->outputs[k];
-    SampleTrace trace{found->number, found->name, {}};
+    SampleTrace trace{found->number, found->name, {}, graph_.name, graph_.options.seed, draws_, readers_};
+    for (size_t k = 0; k < drawn_.size(); ++k)
+      if (const auto known = tensors_.find(drawn_[k]); known != tensors_.end())
+        trace.draws[k].value = known->second;
+    for (TracedReader& reader : trace.readers)
+      reader.samples = found->samples < 0 ? kMoreThanAnyStream : found->samples;
     for (const ir::BlockId block : order) {
       for (const ir::NodeId id : graph_.block(block).nodes)
         if (!is_constant(&graph_.node(id))) trace.steps.push_back(step_of(graph_.node(id)));
@@ -206,6 +225,9 @@ class Tracer {
   std::map<ir::BlockId, TraceStep> parted_;  ///< by the block that the branch ended
   std::map<ir::ValueId, runtime::Tensor> tensors_;
   std::vector<std::string> names_;  ///< of values
+  std::vector<TracedReader> readers_;
+  std::vector<TracedDraw> draws_;
+  std::vector<ir::ValueId> drawn_;  ///< what the draws give
 };
 
 }  // namespace

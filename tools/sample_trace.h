@@ -45,10 +45,25 @@ struct TraceStep {
   uint32_t line = 0;  ///< 0: of no line of the user's
   std::variant<TracedCall, TracedBranch> what;
 };
+/// A draw, also one that this sample did not come to, with the calls of the text that led to it.
+struct TracedDraw {
+  Span span;
+  std::vector<CallSite> calls;           ///< innermost first
+  std::optional<runtime::Tensor> value;  ///< nothing: it was not drawn, or is not a few numbers
+};
+struct TracedReader {
+  Span span;
+  std::vector<CallSite> calls;
+  int64_t samples = 0;  ///< in the data set; of a stream, more than it has
+};
 struct SampleTrace {
   int64_t number = 0;
   std::string name;
   std::vector<TraceStep> steps;
+  std::string pipeline;
+  int64_t seed = 0;
+  std::vector<TracedDraw> draws;  ///< in the order in which the text asks for them
+  std::vector<TracedReader> readers;
 };
 
 /// Nothing: an error was reported, or Ctrl-C came. Other samples of its batch are not there: what sees the batch
@@ -56,5 +71,8 @@ struct SampleTrace {
 std::optional<SampleTrace> trace_sample(const PipelineHost& host, ir::Graph graph,
                                         const CompileChoice& choice, const WantedSample& wanted,
                                         Reporter& reporter);
+
+/// As `galatea trace` prints it (tools/trace.cpp).
+std::string trace_text(const SampleTrace& trace);
 
 }  // namespace galatea::tools

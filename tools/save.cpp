@@ -166,7 +166,7 @@ std::optional<Pixels> to_pixels(const Tensor& tensor, const Layout& layout, bool
   return pixels;
 }
 
-Result<std::vector<uint8_t>> to_png(const Pixels& pixels) {
+Result<std::vector<uint8_t>> to_png(const Pixels& pixels, PngUse use) {
   PngOutput output;
   auto on_error = [](png_structp png, png_const_charp message) {
     static_cast<PngOutput*>(png_get_error_ptr(png))->message = message;
@@ -191,6 +191,10 @@ Result<std::vector<uint8_t>> to_png(const Pixels& pixels) {
   png_set_IHDR(png, info, static_cast<png_uint_32>(pixels.width), static_cast<png_uint_32>(pixels.height), 8,
                pixels.channels == 1 ? PNG_COLOR_TYPE_GRAY : PNG_COLOR_TYPE_RGB, PNG_INTERLACE_NONE,
                PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
+  if (use == PngUse::kShow) {
+    png_set_compression_level(png, 1);
+    png_set_filter(png, PNG_FILTER_TYPE_BASE, PNG_FILTER_SUB);  // none is tried but this
+  }
   png_write_info(png, info);
   const auto row_bytes = static_cast<size_t>(pixels.width) * static_cast<size_t>(pixels.channels);
   for (int y = 0; y < pixels.height; ++y)

@@ -26,7 +26,9 @@ struct Pixels {
 /// with 1 or 3 channels. u8 as it is; other types only with `stretch`, from their least to their greatest
 /// value.
 std::optional<Pixels> to_pixels(const runtime::Tensor& tensor, const Layout& layout, bool stretch);
-Result<std::vector<uint8_t>> to_png(const Pixels& pixels);
+/// What a PNG is for: to be kept, as small as it gets, or to be shown once, as soon as possible.
+enum class PngUse : uint8_t { kKeep, kShow };
+Result<std::vector<uint8_t>> to_png(const Pixels& pixels, PngUse use = PngUse::kKeep);
 Result<std::vector<uint8_t>> to_jpg(const Pixels& pixels, int quality = 95);
 
 /// Bytes of a .wav file at `rate` Hz: of [t] or [t, channels] without a layout, FLOAT, INT16 or INT32; nothing for

@@ -9,6 +9,7 @@
 
 #include "base/json.h"
 #include "tools/gather_sheet.h"
+#include "tools/replay_file.h"
 #include "tools/sample_trace.h"
 
 namespace galatea::tools {
@@ -16,7 +17,7 @@ namespace {
 
 struct TraceOptions {
   std::string file, sample = "0", output;
-  bool json = false;
+  bool json = false, replay = false;
   PipelineOptions pipeline;
 };
 
@@ -154,12 +155,22 @@ int run(TraceOptions options, Reporter& reporter) {
   if (!graph) return reporter.status();
   const auto trace = trace_sample(host, std::move(*graph), choice, wanted_sample(options.sample), reporter);
   if (!trace) return reporter.status();
+  if (options.replay) {
+    const Result<std::string> text = replay_file(reporter.sources(), options.file, *trace, options.pipeline);
+    if (text)
+      reporter.print(*text);
+    else
+      reporter.report(text.error());
+    return reporter.status();
+  }
   reporter.print(options.json ? json_text(as_json(*trace), 2) + "\n" : as_text(*trace));
   return options.output.empty() ? reporter.status()
                                 : finish_sheet(sheet_of(*trace), options.output, reporter);
 }
 
 }  // namespace
+
+std::string trace_text(const SampleTrace& trace) { return as_text(trace); }
 
 Command add_trace(CLI::App& parent) {
   auto options = std::make_shared<TraceOptions>();
@@ -171,6 +182,10 @@ Command add_trace(CLI::App& parent) {
              {"N|NAME", "0", "which one: its number in the data set, or how the name of its file ends",
               "--sample 17"});
   add_flag(app, "--json", options->json, "as one JSON object (example: --json)");
+  add_flag(
+      app, "--replay", options->replay,
+      "instead, the pipeline file with this sample's draws written in: running it makes this sample alone "
+      "(example: --replay)");
   add_option(app, "-o,--output", options->output,
              {"PNG", "", "its pictures on the way, as one sheet", "-o sample.png"})
       .png();

@@ -175,6 +175,28 @@ function registerText(client, legend, add) {
   }, known));
 }
 
+/// "preview" and "explain" above a pipeline. What they need is asked of the server, so that both know the file.
+function registerLenses(client, add) {
+  add(vscode.languages.registerCodeLensProvider(LANGUAGE, {
+    async provideCodeLenses(document) {
+      const lenses = await client.request("textDocument/codeLens", { textDocument: idOf(document) });
+      return lenses.map((one) => new vscode.CodeLens(toRange(one.range), one.command));
+    },
+  }));
+  const run = (command, show) =>
+    add(vscode.commands.registerCommand(command, async (...args) => {
+      try {
+        await show(await client.request("workspace/executeCommand", { command, arguments: args }));
+      } catch (error) {
+        vscode.window.showErrorMessage(`galatea: ${error.message}`);
+      }
+    }));
+  // The server asks for the page itself (window/showDocument).
+  run("galatea.preview", () => {});
+  run("galatea.explain", async (text) =>
+    vscode.window.showTextDocument(await vscode.workspace.openTextDocument({ content: text })));
+}
+
 let client;
 
 async function activate(context) {
@@ -185,6 +207,7 @@ async function activate(context) {
   const onNotification = (method, params) => {
     if (method === "textDocument/publishDiagnostics")
       collection.set(vscode.Uri.parse(params.uri), params.diagnostics.map(toDiagnostic));
+    if (method === "window/showDocument") vscode.env.openExternal(vscode.Uri.parse(params.uri));
   };
   client = new Client(program, onNotification, (reason) => {
     if (client.isStopping) return;
@@ -201,6 +224,7 @@ async function activate(context) {
   client.notify("initialized", {});
   registerWords(client, add);
   registerPlaces(client, add);
+  registerLenses(client, add);
   registerText(client, capabilities.semanticTokensProvider.legend, add);
   follow(client, context);
 }

@@ -9,6 +9,7 @@ const path = require("path");
 const [program, folder] = process.argv.slice(2);
 const registered = {};
 const shown = [];
+const opened = [];
 let published = new Map();
 
 class Position { constructor(line, character) { Object.assign(this, { line, character }); } }
@@ -37,7 +38,11 @@ const vscode = {
     replace(uri, range, text) { this.edits.push({ uri, range, text }); }
   },
   Uri: { parse: (text) => ({ toString: () => text }) },
+  CodeLens: class { constructor(range, command) { Object.assign(this, { range, command }); } },
+  commands: { registerCommand: (name, run) => { registered[name] = run; return { dispose() {} }; } },
+  env: { openExternal: (uri) => opened.push(uri.toString()) },
   languages: {
+    registerCodeLensProvider: keep("lenses"),
     createDiagnosticCollection: () => ({ set: (uri, list) => published.set(uri.toString(), list), dispose() {} }),
     registerHoverProvider: keep("hover"),
     registerCompletionItemProvider: keep("completion"),
@@ -53,8 +58,9 @@ const vscode = {
     registerDocumentRangeFormattingEditProvider: keep("formatRange"),
     registerDocumentSemanticTokensProvider: keep("tokens"),
   },
-  window: { showErrorMessage: (text) => shown.push(text) },
+  window: { showErrorMessage: (text) => shown.push(text), showTextDocument: (document) => opened.push(document.content) },
   workspace: {
+    openTextDocument: async (document) => document,
     textDocuments: documents,
     workspaceFolders: [],
     getConfiguration: () => ({ get: () => program }),
@@ -113,6 +119,12 @@ async function main() {
   assert.strictEqual(tokens.parts[0].length % 5, 0);
   assert.deepStrictEqual(await registered.format.provideDocumentFormattingEdits(document), []);
   for (const name of ["definition", "references", "folding", "formatRange"]) assert.ok(registered[name], name);
+
+  const lenses = await registered.lenses.provideCodeLenses(document);
+  assert.deepStrictEqual(lenses.map((one) => one.command.title), ["preview", "explain"]);
+  // The document is not on the disk: what the command says of that is shown.
+  await registered["galatea.explain"](...lenses[1].command.arguments);
+  assert.match(opened.pop(), /a\.dali-dsl/);
 
   const at = new Position(7, 30);
   published = new Map();

@@ -32,7 +32,8 @@ const op::Registry& registry() {
 constexpr const char* kRequests[] = {
     "hover",         "completion",        "signatureHelp",  "definition",      "references",
     "prepareRename", "documentHighlight", "documentSymbol", "foldingRange",    "semanticTokens/full",
-    "inlayHint",     "codeAction",        "formatting",     "rangeFormatting", "rename"};
+    "inlayHint",     "codeAction",        "formatting",     "rangeFormatting", "rename",
+    "codeLens"};
 
 /// `o TEXT` opens, `c LINE COLUMN END_LINE END_COLUMN TEXT` (letters a to z) changes, `q KIND LINE COLUMN` asks.
 Json message_of(std::string_view line) {

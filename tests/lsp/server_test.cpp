@@ -252,6 +252,42 @@ TEST(Lsp, OutlinesFoldsAndHints) {
   EXPECT_TRUE(holds(labels, {": u8[h,w,3] HWC"}));
 }
 
+TEST(Lsp, HintsTellWhatTheCompilerDoesWithALine) {
+  Session session;
+  session.open("/p/a.dali-dsl", pipeline("    image = fn.resize(image, size=[64, 64])\n"
+                                         "    image = fn.flip(image)\n"
+                                         "    return fn.brightness(image, brightness=1.5), label\n"));
+  std::map<uint32_t, std::string> remarks;
+  for (const Json& hint :
+       session.of_document("textDocument/inlayHint", {{"range", to_json(Range{{0, 0}, {99, 0}})}}))
+    if (hint.contains("paddingLeft")) remarks[hint["position"]["line"].get<uint32_t>()] = hint["label"];
+  EXPECT_EQ(remarks[6], "decodes only the window that is read");
+  EXPECT_TRUE(remarks[8].contains("fused with")) << remarks[8];
+  EXPECT_TRUE(remarks[8].contains("brightness")) << remarks[8];
+  EXPECT_TRUE(remarks[9].contains("flip")) << remarks[9];
+  session.open("/p/a.dali-dsl", pipeline("    return fn.flop(image), label\n"));
+  EXPECT_FALSE(session.of_document("textDocument/inlayHint", {{"range", to_json(Range{{0, 0}, {99, 0}})}})
+                   .contains("error"));
+}
+
+TEST(Lsp, LensesPreviewAndExplainAPipeline) {
+  Session session;
+  session.open("/p/a.dali-dsl", pipeline("    return image, label\n"));
+  const Json lenses = session.of_document("textDocument/codeLens");
+  ASSERT_EQ(lenses.size(), 2u);
+  EXPECT_EQ(lenses[0]["range"]["start"], (Json{{"line", 4}, {"character", 4}}));
+  EXPECT_EQ(lenses[0]["command"]["title"], "preview");
+  EXPECT_EQ(session.request("workspace/executeCommand", lenses[0]["command"]), "http://127.0.0.1:1/?token=t");
+  EXPECT_EQ(session.shown, std::vector<std::string>{"http://127.0.0.1:1/?token=t"});
+  EXPECT_EQ(session.request("workspace/executeCommand", lenses[1]["command"]), "what it explains");
+  ASSERT_EQ(session.commands.size(), 2u);
+  EXPECT_EQ(session.commands[0], (std::vector<std::string>{"serve", "/p/a.dali-dsl", "--pipeline=train"}));
+  EXPECT_EQ(session.commands[1][0], "explain");
+  for (const Json& wrong : {Json{{"command", "rm"}, {"arguments", {"a", "b"}}},
+                            Json{{"command", "galatea.preview"}, {"arguments", {1, 2}}}, Json::object()})
+    EXPECT_TRUE(session.request("workspace/executeCommand", wrong).contains("error")) << wrong;
+}
+
 TEST(Lsp, FormatsAllOrTheLinesThatAreMeant) {
   Session session;
   session.open("/p/a.dali-dsl", "a=1\nb = 2\nc=3\n");

@@ -65,7 +65,9 @@ class Session {
   Server& server() { return server_; }
 
   Json initialized;
-  Json last_message;  ///< of any kind
+  Json last_message;                               ///< of any kind
+  std::vector<std::vector<std::string>> commands;  ///< that the server would have run
+  std::vector<std::string> shown;                  ///< addresses that the editor should show
 
  private:
   static const op::Registry& registry() {
@@ -78,7 +80,9 @@ class Session {
   }
   void take(const Json& message) {
     last_message = message;
-    if (message.contains("method")) {
+    if (message.value("method", "") == "window/showDocument") {
+      shown.push_back(message["params"]["uri"]);
+    } else if (message.contains("method")) {
       diagnostics_[message["params"]["uri"]] = message["params"]["diagnostics"].get<std::vector<Json>>();
     } else {
       answer_ = message.contains("result") ? message["result"] : Json{{"error", message["error"]}};
@@ -90,7 +94,11 @@ class Session {
   std::map<std::string, std::vector<Json>> diagnostics_;
   std::string uri_;
   Position cursor_;
-  Server server_{registry(), [this](const Json& message) { take(message); }};
+  Server server_{registry(), [this](const Json& message) { take(message); },
+                 [this](const std::vector<std::string>& arguments, bool stays) {
+                   commands.push_back(arguments);
+                   return stays ? "http://127.0.0.1:1/?token=t" : "what it explains";
+                 }};
 };
 
 /// The labels of completion items.

@@ -29,7 +29,7 @@ TEST_F(CommandLine, WrongUsageIsStatusTwoWithAHint) {
   o = run({"run", "x", "--bach-size=3"});
   EXPECT_EQ(o.status, 2);
   EXPECT_TRUE(contains(o.err, "did you mean `--batch-size`?")) << o.err;
-  o = run({"serve", "x"});
+  o = run({"build", "x"});
   EXPECT_EQ(o.status, 2);
   EXPECT_TRUE(contains(o.err, "later release")) << o.err;
   for (const std::vector<std::string>& bad :

@@ -71,6 +71,7 @@ std::unique_ptr<Evaluation> evaluate(const std::string& path, const std::string&
     evaluation->types[graph->name] = shapes.type_texts();
     if (is_cancelled()) return nullptr;
   }
+  evaluation->graphs = std::move(result.graphs);
   for (uint32_t file = 1; const SourceFile* source = evaluation->sources.file(file); ++file) {
     if (source->name() == path && evaluation->file == 0)
       evaluation->file = file;

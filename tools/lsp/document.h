@@ -14,6 +14,7 @@
 
 #include "base/diagnostic.h"
 #include "base/source.h"
+#include "compiler/ir/graph.h"
 #include "compiler/op/operator.h"
 #include "dsl/ast.h"
 #include "dsl/lexer.h"
@@ -36,6 +37,13 @@ struct Syntax {
   const dsl::Token* token_at(uint32_t offset) const;
 };
 
+/// What the compiler says of a line.
+struct Remark {
+  uint32_t line = 0;  ///< from 0
+  std::string text;
+  friend bool operator==(const Remark&, const Remark&) = default;
+};
+
 /// A text staged, every pipeline of it.
 struct Evaluation {
   SourceMap sources;
@@ -44,6 +52,8 @@ struct Evaluation {
   std::vector<Diagnostic> diagnostics;
   std::map<std::string, std::vector<std::string>> types;  ///< by pipeline: of the values of its graph
   std::vector<std::string> files;                         ///< that it read, but for the document
+  std::vector<std::unique_ptr<ir::Graph>> graphs;         ///< of the pipelines that are right
+  mutable std::optional<std::vector<Remark>> remarks;     ///< remarks.h
 
   /// What stood at a place, in words; empty: nothing is known.
   std::string type_text(const dsl::Meaning& meaning) const;

@@ -54,10 +54,15 @@ Json prepare_rename(const Query& query);
 Json rename(const Query& query, const Workspace& workspace, const std::string& name);
 Json document_highlight(const Query& query);
 
-// ---- the whole document (outline.cpp, semantic_tokens.cpp, edits.cpp) ----
+// ---- the whole document (outline.cpp, lenses.cpp, semantic_tokens.cpp, edits.cpp) ----
 Json document_symbols(const Query& query);
 Json folding_ranges(const Query& query);
+/// Types of variables that hold data, and what the compiler does with a line.
 Json inlay_hints(const Query& query, Range range);
+/// "preview" and "explain" at each pipeline: commands of the server, with the document and the pipeline's name.
+inline constexpr const char* kPreviewCommand = "galatea.preview";
+inline constexpr const char* kExplainCommand = "galatea.explain";
+Json code_lenses(const Query& query);
 Json semantic_tokens(const Query& query);
 /// The legend of semantic_tokens().
 Json semantic_legend();

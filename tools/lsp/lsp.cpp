@@ -13,6 +13,7 @@
 
 #include "base/json.h"
 #include "tools/command.h"
+#include "tools/lsp/children.h"
 #include "tools/lsp/server.h"
 #include "tools/lsp/transport.h"
 #include "tools/pipeline_host.h"
@@ -94,9 +95,15 @@ class Inbox {
 int run() {
   const PipelineHost host;
   bool is_heard = true;
-  lsp::Server server(host.registry(), [&](const lsp::Json& message) {
-    is_heard = lsp::write_message(STDOUT_FILENO, json_text(message)) && is_heard;
-  });
+  lsp::Children children;
+  lsp::Server server(
+      host.registry(),
+      [&](const lsp::Json& message) {
+        is_heard = lsp::write_message(STDOUT_FILENO, json_text(message)) && is_heard;
+      },
+      [&](const lsp::Arguments& arguments, bool stays) {
+        return stays ? children.first_line_of(arguments) : children.output_of(arguments);
+      });
   Inbox inbox(STDIN_FILENO);
   bool has_work = false;
   while (is_heard && !server.has_ended() && !inbox.has_ended()) {

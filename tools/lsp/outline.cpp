@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "tools/lsp/features.h"
+#include "tools/lsp/remarks.h"
 
 namespace galatea::tools::lsp {
 namespace {
@@ -105,6 +106,14 @@ Json inlay_hints(const Query& query, Range range) {
       hints.push_back(
           {{"position", to_json(at)}, {"label", ": " + evaluation->type_text(*meaning)}, {"kind", 1}});
     }
+  }
+  for (const Remark& remark : remarks_of(*evaluation, query.vocabulary.registry())) {
+    if (remark.line < range.begin.line || remark.line > range.end.line) continue;
+    // Behind all that stands in the line.
+    const uint32_t behind = query.document.buffer().offset({remark.line, UINT32_MAX}, query.encoding);
+    hints.push_back({{"position", to_json(query.document.buffer().position(behind, query.encoding))},
+                     {"label", remark.text},
+                     {"paddingLeft", true}});
   }
   return hints;
 }

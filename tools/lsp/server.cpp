@@ -51,6 +51,8 @@ Json capabilities(Encoding encoding) {
           {"foldingRangeProvider", true},
           {"inlayHintProvider", true},
           {"codeActionProvider", {{"codeActionKinds", {"quickfix"}}}},
+          {"codeLensProvider", {{"resolveProvider", false}}},
+          {"executeCommandProvider", {{"commands", {kPreviewCommand, kExplainCommand}}}},
           {"documentFormattingProvider", true},
           {"documentRangeFormattingProvider", true},
           {"semanticTokensProvider", {{"legend", semantic_legend()}, {"full", true}}},
@@ -59,8 +61,8 @@ Json capabilities(Encoding encoding) {
 
 }  // namespace
 
-Server::Server(const op::Registry& registry, Send send)
-    : registry_(registry), vocabulary_(registry), send_(std::move(send)) {}
+Server::Server(const op::Registry& registry, Send send, Run run)
+    : registry_(registry), vocabulary_(registry), send_(std::move(send)), run_(std::move(run)) {}
 
 const std::map<std::string, Server::Request, std::less<>>& Server::requests() {
   static const std::map<std::string, Request, std::less<>> kRequests = {
@@ -79,6 +81,8 @@ const std::map<std::string, Server::Request, std::less<>>& Server::requests() {
       {"textDocument/semanticTokens/full", &Server::of_document<&semantic_tokens>},
       {"textDocument/inlayHint", &Server::hints},
       {"textDocument/codeAction", &Server::actions},
+      {"textDocument/codeLens", &Server::of_document<&code_lenses>},
+      {"workspace/executeCommand", &Server::execute},
       {"textDocument/formatting", &Server::format},
       {"textDocument/rangeFormatting", &Server::format},
       {"workspace/symbol", &Server::workspace_symbols}};
@@ -339,6 +343,34 @@ Json Server::format(const Json& params) {
   std::optional<Range> only;
   if (params.contains("range")) only = range_of(params["range"]);
   return formatting(query_of(document_of(params), params), only);
+}
+
+void Server::show(const std::string& uri, bool in_browser) {
+  send_({{"jsonrpc", "2.0"},
+         {"id", fmt::format("show-{}", ++num_shown_)},
+         {"method", "window/showDocument"},
+         {"params", {{"uri", uri}, {"external", in_browser}}}});
+}
+
+Json Server::execute(const Json& params) {
+  const std::string command = text_of(params, "command");
+  const Json& arguments = member(params, "arguments");
+  if (!arguments.is_array() || arguments.size() != 2 || !arguments[0].is_string() ||
+      !arguments[1].is_string())
+    throw RequestError(ErrorCode::kInvalidParams, "a document and the name of a pipeline are needed");
+  if (!run_) throw RequestError(ErrorCode::kRequestFailed, "no other program can be run here");
+  const std::string file = path_of(arguments[0].get<std::string>());
+  const std::string pipeline = "--pipeline=" + arguments[1].get<std::string>();
+  if (command == kPreviewCommand) {
+    const std::string address = run_({"serve", file, pipeline}, true);
+    if (address.empty())
+      throw RequestError(ErrorCode::kRequestFailed,
+                         fmt::format("`galatea serve {}` did not start: try it in a terminal", file));
+    show(address, true);
+    return address;
+  }
+  if (command == kExplainCommand) return run_({"explain", file, pipeline, "--color=never"}, false);
+  throw RequestError(ErrorCode::kInvalidParams, fmt::format("there is no command `{}`", command));
 }
 
 Json Server::workspace_symbols(const Json& params) {

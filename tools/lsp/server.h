@@ -23,7 +23,9 @@ namespace galatea::tools::lsp {
 class Server {
  public:
   using Send = std::function<void(const Json&)>;
-  Server(const op::Registry& registry, Send send);
+  /// Runs another command of galatea. `stays`: it goes on, and its first line counts; else all that it prints.
+  using Run = std::function<std::string(const std::vector<std::string>& arguments, bool stays)>;
+  Server(const op::Registry& registry, Send send, Run run = {});
 
   /// Answers a message; whatever is wrong with it is an answer, too. `is_cancelled`: a request that its editor
   /// no longer waits for.
@@ -57,6 +59,8 @@ class Server {
   Json hints(const Json& params);
   Json actions(const Json& params);
   Json format(const Json& params);
+  Json execute(const Json& params);
+  void show(const std::string& uri, bool in_browser);
   Json workspace_symbols(const Json& params);
   void did_open(const Json& params);
   void did_change(const Json& params);
@@ -83,10 +87,12 @@ class Server {
   const op::Registry& registry_;
   const Vocabulary vocabulary_;
   Send send_;
+  Run run_;
   Encoding encoding_ = Encoding::kUtf16;
   std::vector<std::string> roots_;
   std::map<std::string, std::unique_ptr<Document>> documents_;  ///< by address
   std::map<std::string, Closed> closed_;                        ///< by path
+  int num_shown_ = 0;                                           ///< requests to the editor
   bool is_initialized_ = false, is_shut_down_ = false, has_ended_ = false;
 };
 

@@ -17,6 +17,7 @@ class Vocabulary {
  public:
   explicit Vocabulary(const op::Registry& registry);
 
+  const op::Registry& registry() const { return registry_; }
   /// Names in a module: "nvidia.dali.types", "galatea.fn.readers", "nvidia.dali".
   std::vector<dsl::LibraryModule::Member> members(const std::string& path) const;
   /// All modules that can be imported, operators' namespaces too.

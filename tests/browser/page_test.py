@@ -1,0 +1,182 @@
+"""The page of `galatea serve` as people use it."""
+
+import io
+import os
+import pathlib
+import shutil
+
+import pytest
+from PIL import Image
+
+from conftest import PIPELINE, SAMPLES
+
+DOCS = pathlib.Path(__file__).parents[2] / "docs/pictures"
+
+
+def wait_for_pictures(page):
+    """All pictures of the table are there, and decoded."""
+    page.wait_for_function(
+        """() => { const all = [...document.querySelectorAll('#pictures img')];
+                   return all.length > 0 && all.every((image) => image.complete && image.naturalWidth > 0); }"""
+    )
+
+
+def wait_for_text(page, selector, text):
+    page.wait_for_function(
+        "([selector, text]) => document.querySelector(selector)?.textContent.includes(text)", arg=[selector, text]
+    )
+
+
+def captions(page):
+    return page.locator("#pictures .cell .caption").all_text_contents()
+
+
+def take_picture(page, name):
+    """For docs/, where the tests are told to write what they expect."""
+    if os.environ.get("GALATEA_BLESS"):
+        DOCS.mkdir(exist_ok=True)
+        page.set_viewport_size({"width": 1000, "height": 760})
+        shot = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
+        shot.quantize(128).save(DOCS / f"{name}.png", optimize=True)  # a fourth of the bytes
+
+
+def set_size(page, size):
+    """Of the pipeline's parameter, not of the pictures on the page."""
+    field = page.locator("[data-parameter=size] input[type=number]")
+    field.fill(str(size))
+    field.press("Enter")
+
+
+def test_shows_samples_in_rows_and_variables_in_columns(serve, open_page, pipeline):
+    page = open_page(serve(pipeline))
+    wait_for_pictures(page)
+    assert "train" in page.locator("#title").text_content()
+    assert page.locator("#pictures tbody tr").count() == 4
+    heads = page.locator("#pictures thead th").all_text_contents()
+    assert any("decoders.image" in head for head in heads) and any("rotate" in head for head in heads)
+    assert page.locator("#graph svg").count() == 1
+    assert page.locator("#problems").is_hidden()
+    take_picture(page, "serve")
+
+
+def test_a_parameter_changes_the_pictures(serve, open_page, pipeline):
+    page = open_page(serve(pipeline))
+    wait_for_pictures(page)
+    assert any("64x64x3" in caption for caption in captions(page))
+    set_size(page, 32)
+    page.wait_for_function("() => document.querySelector('#pictures').textContent.includes('32x32x3')")
+    page.get_by_role("switch", name="flipped").check()
+    page.wait_for_function("() => document.querySelector('#pictures thead').textContent.includes('flip')")
+
+
+def test_follows_the_file_through_a_mistake(serve, open_page, pipeline):
+    page = open_page(serve(pipeline))
+    wait_for_pictures(page)
+    right = pipeline.read_text()
+    pipeline.write_text(right.replace("angle=", "angel="))
+    page.wait_for_selector("#problems:not([hidden])")
+    words = page.locator("#diagnostics").text_content()
+    assert "error[" in words and "angel" in words and "train.dali-dsl:9" in words
+    assert page.locator("#pictures img").count() > 0, "the last good pictures stay"
+    take_picture(page, "serve-mistake")
+    pipeline.write_text(right)
+    page.wait_for_selector("#problems", state="hidden")
+    wait_for_pictures(page)
+
+
+def test_two_tabs_have_settings_of_their_own(serve, open_page, pipeline):
+    address = serve(pipeline)
+    first, second = open_page(address), open_page(address)
+    wait_for_pictures(first)
+    wait_for_pictures(second)
+    set_size(second, 48)
+    second.wait_for_function("() => document.querySelector('#pictures').textContent.includes('48x48x3')")
+    assert any("64x64x3" in caption for caption in captions(first))
+    pipeline.write_text(pipeline.read_text().replace("bright: float = 1.2", "bright: float = 0.5"))
+    for page in (first, second):
+        page.wait_for_function("() => document.querySelector('#status').textContent.includes('text 2')")
+
+
+def test_a_pipeline_that_takes_long_is_given_up_for_a_later_wish(serve, open_page, pipeline):
+    page = open_page(serve(pipeline))
+    wait_for_pictures(page)
+    set_size(page, 6000)
+    page.wait_for_function("() => document.querySelector('#status').textContent === 'Working.'")
+    set_size(page, 40)
+    page.wait_for_function("() => document.querySelector('#pictures').textContent.includes('40x40x3')")
+
+
+def test_a_sample_that_fails_is_a_row_that_says_so(serve, open_page, pipeline):
+    data = pipeline.parent / "damaged"
+    (data / "a").mkdir(parents=True)
+    good = next(path for path in sorted(SAMPLES.rglob("*.jpg")))
+    shutil.copy(good, data / "a/0.jpg")
+    (data / "a/1.jpg").write_bytes(good.read_bytes()[:200])
+    pipeline.write_text(PIPELINE.replace('"photos"', '"damaged"'))
+    page = open_page(serve(pipeline))
+    page.wait_for_selector("#pictures .failure")
+    assert "1.jpg" in page.locator("#pictures tbody").text_content()
+    assert "error[" in page.locator(".failure").text_content()
+
+
+def test_data_that_vanishes_and_comes_back(serve, open_page, pipeline):
+    data = pipeline.parent / "photos"
+    page = open_page(serve(pipeline))
+    wait_for_pictures(page)
+    data.rename(pipeline.parent / "elsewhere")
+    page.get_by_role("button", name="Draw again").click()
+    page.wait_for_selector("#problems:not([hidden])")
+    assert "photos" in page.locator("#diagnostics").text_content()
+    (pipeline.parent / "elsewhere").rename(data)
+    page.get_by_role("button", name="Draw again").click()
+    page.wait_for_selector("#problems", state="hidden")
+    wait_for_pictures(page)
+
+
+def test_a_sample_is_traced(serve, open_page, pipeline):
+    page = open_page(serve(pipeline))
+    wait_for_pictures(page)
+    page.locator("#pictures .cell").first.click()
+    page.get_by_role("button", name="Trace").click()
+    wait_for_text(page, "#trace-text", "line    9  rotate")
+    assert "drawn" in page.locator("#trace-text").text_content()
+
+
+@pytest.mark.parametrize("width", [1280, 480])
+def test_nothing_lies_outside_or_over_another(serve, open_page, pipeline, width):
+    page = open_page(serve(pipeline))
+    page.set_viewport_size({"width": width, "height": 900})
+    wait_for_pictures(page)
+    assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+    boxes = [part.bounding_box() for part in page.locator("header, form, main > section").all() if part.is_visible()]
+    for above, below in zip(boxes, boxes[1:]):
+        assert above["y"] + above["height"] <= below["y"] + 1
+    shot = Image.open(io.BytesIO(page.locator("#pictures").screenshot())).convert("RGB")
+    assert len(shot.getcolors(shot.width * shot.height)) > 1000, "photographs have many colours"
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing(serve, open_page, with_policy, scheme):
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="SKIPPED: axe-playwright-python is not installed")
+    page = open_page(serve(with_policy))
+    page.emulate_media(color_scheme=scheme)
+    wait_for_pictures(page)
+    page.get_by_role("button", name="Show operations").click()
+    page.wait_for_selector("#policy-cost")
+    page.get_by_role("button", name="Measure").click()
+    page.wait_for_selector("#times table")
+    found = axe.Axe().run(page).response["violations"]
+    assert [f"{one['id']}: {one['nodes'][0]['html']}" for one in found] == []
+    if shots := os.environ.get("GALATEA_SCREENSHOTS"):
+        page.screenshot(path=f"{shots}/{scheme}.png", full_page=True)
+
+
+def test_all_controls_are_reached_by_keyboard(serve, open_page, with_policy):
+    page = open_page(serve(with_policy))
+    wait_for_pictures(page)
+    page.wait_for_selector("#policy-text")
+    reached = set()
+    for _ in range(80):
+        page.keyboard.press("Tab")
+        reached.add(page.evaluate("document.activeElement.id || document.activeElement.className"))
+    assert {"first", "samples", "again", "draw", "seed", "compare", "cell", "measure", "policy-make", "policy-text"} <= reached

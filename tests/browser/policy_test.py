@@ -1,0 +1,84 @@
+"""The page's part about policies."""
+
+import json
+
+from page_test import take_picture, wait_for_pictures
+
+
+def show(page):
+    wait_for_pictures(page)
+    page.wait_for_selector("#policy-text")
+    page.wait_for_function("() => document.querySelectorAll('.bar-row').length === 3")
+
+
+def drag(page, label, to):
+    """Takes the bar's handle to a part of its length."""
+    bar = page.get_by_label(label)
+    bar.scroll_into_view_if_needed()
+    box = bar.bounding_box()
+    value, most = float(bar.input_value()), float(bar.get_attribute("max"))
+    middle = box["y"] + box["height"] / 2
+    page.mouse.move(box["x"] + 8 + (box["width"] - 16) * value / most, middle)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 8 + (box["width"] - 16) * to, middle, steps=5)
+    page.mouse.up()
+
+
+def test_a_weight_is_dragged_and_saved_only_by_the_button(serve, open_page, with_policy):
+    document = with_policy.parent / "policy.json"
+    before = document.read_text()
+    page = open_page(serve(with_policy))
+    show(page)
+    save = page.get_by_role("button", name="Save")
+    assert save.is_disabled()
+    drag(page, "weight of rotate", 1.0)
+    page.wait_for_function("() => !document.querySelector('#policy-save').disabled")
+    assert document.read_text() == before, "nothing is written before the button is pressed"
+    save.click()
+    page.wait_for_function("() => document.querySelector('#policy-status').textContent === 'Saved.'")
+    weights = json.loads(document.read_text())["policy"]["weights"]
+    assert weights[0] > 1.5 * weights[1] and weights[0] > weights[2]
+    assert save.is_disabled()
+
+
+def test_a_file_that_changed_meanwhile_is_not_overwritten(serve, open_page, with_policy):
+    document = with_policy.parent / "policy.json"
+    page = open_page(serve(with_policy))
+    show(page)
+    drag(page, "weight of posterize", 0.0)
+    page.wait_for_function("() => !document.querySelector('#policy-save').disabled")
+    other = document.read_text().replace('"bins": 11', '"bins": 21')
+    document.write_text(other)
+    page.get_by_role("button", name="Save").click()
+    page.wait_for_function("() => document.querySelector('#policy-status').textContent.includes('changed meanwhile')")
+    assert document.read_text() == other
+    page.get_by_role("button", name="Back to the file").click()
+    page.wait_for_function("() => document.querySelector('#policy-text').value.includes('21')")
+
+
+def test_the_grid_shows_operations_magnitudes_and_costs(serve, open_page, with_policy):
+    page = open_page(serve(with_policy))
+    show(page)
+    page.get_by_role("button", name="Show operations").click()
+    page.wait_for_selector("#policy-cost")
+    assert "a sample" in page.locator("#policy-cost").text_content()
+    rows = page.locator("#policy-grid tr")
+    assert rows.count() == 4
+    page.wait_for_function("() => [...document.querySelectorAll('#policy-grid img')].every((image) => image.complete && image.naturalWidth === 160)")
+    assert page.locator("#policy-grid img").count() == 1 + 3 * 5
+    assert "30" in rows.nth(1).text_content()
+    page.locator("#policy").scroll_into_view_if_needed()
+    page.evaluate("document.querySelector('#policy').scrollIntoView()")
+    take_picture(page, "serve-policy")
+
+
+def test_a_document_that_is_wrong_says_why_and_is_not_saved(serve, open_page, with_policy):
+    page = open_page(serve(with_policy))
+    show(page)
+    text = page.locator("#policy-text")
+    text.fill(text.input_value().replace('"rotate"', '"rotat"', 1))
+    page.wait_for_selector("#policy-problem:not([hidden])")
+    assert "error[" in page.locator("#policy-problem").text_content()
+    assert page.get_by_role("button", name="Save").is_disabled()
+    page.get_by_role("button", name="Back to the file").click()
+    page.wait_for_selector("#policy-problem", state="hidden")

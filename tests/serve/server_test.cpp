@@ -1,0 +1,359 @@
+// What the routes answer, without a socket between: JSON, and pictures that are those of `galatea view`.
+#include <cstdint>
+#include <filesystem>
+#include <thread>
+
+#include <png.h>
+
+#include <gtest/gtest.h>
+
+#include "base/json.h"
+#include "compiler/look_inside.h"
+#include "tests/tools/program.h"
+#include "tools/gather_sheet.h"
+#include "tools/serve/server.h"
+
+namespace galatea::tools::serve {
+namespace {
+
+using galatea::testing::contains;
+using galatea::testing::ScratchFolder;
+using Document = nlohmann::json;
+
+constexpr const char* kFlips = R"(from nvidia.dali import pipeline_def, fn, types
+
+@pipeline_def(batch_size=4, num_threads=1, seed=42)
+def flips(data: str, size: int = 32, bright: float = 1.0, mirror: bool = True):
+    encoded, label = fn.readers.file(file_root=data, name="Reader")
+    image = fn.decoders.image(encoded, output_type=types.RGB)
+    small = fn.resize(image, size=[size, size])
+    if mirror:
+        small = fn.flip(small, horizontal=fn.random.coin_flip())
+    if label[0] > 0:
+        small = fn.brightness(small, brightness=bright)
+    return small, label
+)";
+
+const PipelineHost& host() {
+  static const PipelineHost made;
+  return made;
+}
+
+class ServerTest : public ::testing::Test {
+ protected:
+  void serve(const std::string& text) {
+    file_ = folder_.write("flips.dali-dsl", text);
+    options_.set = {std::string("data=") + GALATEA_BINARY_DIR + "/samples"};
+    options_.device = "cpu";
+    server_.emplace(host(), file_, options_, door_);
+  }
+
+  Response ask(const std::string& path, std::multimap<std::string, std::string> query = {}) {
+    query.emplace("token", door_.token);
+    return server_->answer({"GET", path, "", {{"host", "localhost:8123"}}, std::move(query)});
+  }
+  Document ask_json(const std::string& path, std::multimap<std::string, std::string> query = {}) {
+    return parse_json(ask(path, std::move(query)).body);
+  }
+
+  static Pixels decode(const std::string& png) {
+    png_image image = {};
+    image.version = PNG_IMAGE_VERSION;
+    EXPECT_TRUE(png_image_begin_read_from_memory(&image, png.data(), png.size())) << image.message;
+    const bool is_grey = (image.format & PNG_FORMAT_FLAG_COLOR) == 0;
+    image.format = is_grey ? PNG_FORMAT_GRAY : PNG_FORMAT_RGB;
+    Pixels pixels{static_cast<int>(image.width), static_cast<int>(image.height), is_grey ? 1 : 3, {}};
+    pixels.bytes.resize(PNG_IMAGE_SIZE(image));
+    EXPECT_TRUE(png_image_finish_read(&image, nullptr, pixels.bytes.data(), 0, nullptr)) << image.message;
+    return pixels;
+  }
+
+  ScratchFolder folder_;
+  std::string file_;
+  PipelineOptions options_;
+  Door door_{"0123456789abcdef0123456789abcdef", 8123};
+  std::optional<Server> server_;
+};
+
+TEST_F(ServerTest, PicturesAreThoseOfView) {
+  serve(kFlips);
+  const Document json = ask_json("/api/pipeline", {{"samples", "3"}});
+  ASSERT_TRUE(json["ok"].get<bool>()) << json["text"];
+
+  // The way of `galatea view --nodes`.
+  PipelineOptions options = options_;
+  options.batch_size = 3;
+  options.prefetch = 1;
+  CompileChoice choice;
+  Reporter reporter;
+  ASSERT_TRUE(host().choose_device(options, choice, reporter));
+  const auto graph = host().stage(file_, options, reporter);
+  ASSERT_NE(graph, nullptr);
+  add_nodes_as_outputs(*graph, reporter.sources());
+  ContactSheet sheet;
+  ASSERT_TRUE(gather(host(), *graph, choice, 3, "", sheet, reporter));
+
+  ASSERT_EQ(json["samples"].size(), 3u);
+  ASSERT_EQ(json["columns"].size(), sheet.rows[0].size());
+  int compared = 0;
+  for (size_t r = 0; r < 3; ++r)
+    for (size_t c = 0; c < sheet.rows[r].size(); ++c) {
+      const Response frame =
+          ask("/api/frame",
+              {{"run", json["run"].dump()}, {"sample", std::to_string(r)}, {"node", std::to_string(c)}});
+      if (!sheet.rows[r][c].picture) {
+        EXPECT_EQ(frame.status, 404);
+        continue;
+      }
+      const Pixels& expected = *sheet.rows[r][c].picture;
+      ASSERT_EQ(frame.type, "image/png");
+      const Pixels decoded = decode(frame.body);
+      EXPECT_EQ(decoded.width, expected.width);
+      EXPECT_EQ(decoded.height, expected.height);
+      EXPECT_TRUE(decoded.bytes == expected.bytes) << "row " << r << " column " << c;
+      ++compared;
+    }
+  EXPECT_GE(compared, 9);
+}
+
+TEST_F(ServerTest, SaysWhatTheParametersAndVariablesAre) {
+  serve(kFlips);
+  const Document json = ask_json("/api/pipeline", {{"samples", "2"}});
+  EXPECT_EQ(json["pipeline"].get<std::string>(), "flips");
+  const Document& parameters = json["parameters"];
+  ASSERT_EQ(parameters.size(), 4u);
+  EXPECT_EQ(parameters[0].dump(),
+            R"({"annotation":"str","default":"","kind":"str","name":"data","required":true})");
+  EXPECT_EQ(parameters[1]["kind"].get<std::string>(), "int");
+  EXPECT_EQ(parameters[1]["default"].get<std::string>(), "32");
+  EXPECT_EQ(parameters[3]["kind"].get<std::string>(), "bool");
+  EXPECT_EQ(json["columns"].back()["type"].get<std::string>(), "i32[1]");
+  EXPECT_TRUE(json["columns"].back()["is_output"].get<bool>());
+}
+
+TEST_F(ServerTest, LanesCountTheShownSamples) {
+  serve(kFlips);
+  const Document json = ask_json("/api/pipeline", {{"samples", "16"}, {"set", "size=8"}});
+  ASSERT_TRUE(json["ok"].get<bool>()) << json["text"];
+  int positive = 0;
+  const size_t label = json["columns"].size() - 1;
+  for (const Document& sample : json["samples"])
+    if (sample["cells"][label]["text"].get<std::string>() != "0") ++positive;
+  int branches = 0;
+  for (const Document& block : json["graph"]["blocks"]) {
+    if (!block.contains("branch")) continue;
+    ++branches;
+    const std::vector<int> counts = block["branch"]["samples"];
+    EXPECT_EQ(counts[0], positive);
+    EXPECT_EQ(counts[0] + counts[1], static_cast<int>(json["samples"].size()));
+  }
+  EXPECT_EQ(branches, 1);
+}
+
+TEST_F(ServerTest, ChoosesParametersSeedAndSamples) {
+  serve(kFlips);
+  const Document all = ask_json("/api/pipeline", {{"samples", "4"}});
+  const Document later = ask_json("/api/pipeline", {{"samples", "2"}, {"first", "2"}});
+  EXPECT_EQ(later["samples"][0]["name"], all["samples"][2]["name"]);
+  EXPECT_EQ(later["samples"][1]["number"], all["samples"][3]["number"]);
+  const Document large = ask_json("/api/pipeline", {{"samples", "1"}, {"set", "size=48"}});
+  EXPECT_EQ(large["samples"][0]["cells"][1]["width"].get<int>(), 48);
+  EXPECT_EQ(ask_json("/api/pipeline", {{"seed", "5"}, {"samples", "1"}})["seed"].get<int>(), 5);
+  // Equal wishes are answered from what is kept, unless they are to be made anew.
+  EXPECT_EQ(ask_json("/api/pipeline", {{"samples", "4"}})["run"], all["run"]);
+  EXPECT_NE(ask_json("/api/pipeline", {{"samples", "4"}, {"anew", "1"}})["run"], all["run"]);
+}
+
+TEST_F(ServerTest, TellsOfOneValue) {
+  serve(kFlips);
+  const Document json = ask_json("/api/pipeline", {{"samples", "1"}});
+  const std::multimap<std::string, std::string> cell = {
+      {"run", json["run"].dump()}, {"sample", "0"}, {"node", "1"}};
+  const Document facts = ask_json("/api/node", cell);
+  EXPECT_EQ(facts["type"].get<std::string>(), "u8");
+  EXPECT_EQ(facts["extents"].dump(), "[32,32,3]");
+  int64_t counted = 0;
+  for (const Document& bin : facts["histogram"]) counted += bin.get<int64_t>();
+  EXPECT_EQ(counted, 32 * 32 * 3);
+  const Pixels pixels = decode(ask("/api/frame", cell).body);
+  auto at = cell;
+  at.emplace("x", "5");
+  at.emplace("y", "9");
+  const uint8_t* pixel = &pixels.bytes[static_cast<size_t>((9 * 32 + 5) * 3)];
+  EXPECT_EQ(ask_json("/api/node", at)["value"], Document({pixel[0], pixel[1], pixel[2]}));
+  at.erase("x");
+  at.emplace("x", "32");
+  EXPECT_TRUE(ask_json("/api/node", at)["value"].is_null());
+}
+
+TEST_F(ServerTest, PicturesAreBounded) {
+  serve(kFlips);
+  const Document json = ask_json("/api/pipeline", {{"samples", "1"}});
+  std::multimap<std::string, std::string> cell = {
+      {"run", json["run"].dump()}, {"sample", "0"}, {"node", "0"}, {"size", "16"}};
+  const Pixels pixels = decode(ask("/api/frame", cell).body);
+  EXPECT_EQ(std::max(pixels.width, pixels.height), 16);
+  for (const char* wrong : {"0", "1025", "x", "99999999999999999999"}) {
+    cell.erase("size");
+    cell.emplace("size", wrong);
+    EXPECT_EQ(ask("/api/frame", cell).status, 400) << wrong;
+  }
+}
+
+TEST_F(ServerTest, TimesNameKernelsAndTheShareOfDecoding) {
+  serve(kFlips);
+  const Document json = ask_json("/api/pipeline", {{"samples", "4"}});
+  const Document times = ask_json("/api/times", {{"run", json["run"].dump()}});
+  ASSERT_TRUE(times["ok"].get<bool>()) << times["text"];
+  EXPECT_GE(times["samples"].get<int>(), 4);
+  EXPECT_FALSE(times["kernels"].empty());
+  EXPECT_GT(times["decode_share"].get<double>(), 0);
+  EXPECT_LE(times["decode_share"].get<double>(), 1);
+}
+
+TEST_F(ServerTest, TracesASampleAsTheCommandDoes) {
+  serve(kFlips);
+  const Document json = ask_json("/api/pipeline", {{"samples", "3"}});
+  const Document traced = ask_json("/api/trace", {{"run", json["run"].dump()}, {"sample", "2"}});
+  const testing::Outcome printed = testing::run_galatea(
+      {"trace", file_, "--set", options_.set[0], "--sample", json["samples"][2]["number"].dump()},
+      folder_.path());
+  EXPECT_EQ(traced["trace"].get<std::string>(), printed.out);
+  EXPECT_TRUE(contains(printed.out, "random.coin_flip")) << printed.out;
+}
+
+TEST_F(ServerTest, ABrokenTextIsShownAsTheTerminalDoesAndMendsItself) {
+  serve(kFlips);
+  const Document good = ask_json("/api/pipeline");
+  EXPECT_EQ(good["revision"].get<int>(), 1);
+  std::string broken = kFlips;
+  broken.replace(broken.find("fn.resize"), 9, "fn.resise");
+  folder_.write("flips.dali-dsl", broken);
+  server_->follow();
+  const Document bad = ask_json("/api/pipeline");
+  EXPECT_EQ(bad["revision"].get<int>(), 2);
+  EXPECT_FALSE(bad["ok"].get<bool>());
+  EXPECT_TRUE(contains(bad["text"], "fn.resise(image, size=[size, size])")) << bad["text"];
+  EXPECT_EQ(bad["diagnostics"][0]["line"].get<int>(), 7);
+  EXPECT_EQ(bad["parameters"].size(), 4u);
+  // The last good pictures are still there to be looked at.
+  EXPECT_EQ(ask("/api/frame", {{"run", good["run"].dump()}, {"sample", "0"}, {"node", "0"}}).status, 200);
+  folder_.write("flips.dali-dsl", kFlips);
+  server_->follow();
+  EXPECT_TRUE(ask_json("/api/pipeline")["ok"].get<bool>());
+}
+
+TEST(FollowedFiles, AFileThatIsBeingWrittenCountsOnce) {
+  const ScratchFolder folder;
+  const std::string file = folder.write("a.dali-dsl", "one");
+  FollowedFiles files;
+  files.follow({file});
+  EXPECT_FALSE(files.have_changed());
+  folder.write("a.dali-dsl", "");
+  EXPECT_FALSE(files.have_changed());  // as an editor clears it
+  folder.write("a.dali-dsl", "three");
+  EXPECT_TRUE(files.have_changed());
+  EXPECT_FALSE(files.have_changed());
+  std::filesystem::remove(file);
+  EXPECT_FALSE(files.have_changed());
+  EXPECT_TRUE(files.have_changed());  // it stays away
+  EXPECT_FALSE(files.have_changed());
+  folder.write("a.dali-dsl", "three");
+  EXPECT_TRUE(files.have_changed());
+}
+
+TEST_F(ServerTest, FollowsImports) {
+  folder_.write("sizes.dali-dsl", "side = 24\n");
+  std::string text = kFlips;
+  text.insert(0, "from .sizes import side\n");
+  text.replace(text.find("[size, size]"), 12, "[side, side]");
+  serve(text);
+  const Document before = ask_json("/api/pipeline", {{"samples", "1"}});
+  ASSERT_TRUE(before["ok"].get<bool>()) << before["text"];
+  EXPECT_EQ(before["samples"][0]["cells"][1]["width"].get<int>(), 24);
+  folder_.write("sizes.dali-dsl", "side = 40\n");
+  server_->follow();
+  EXPECT_EQ(ask_json("/api/pipeline", {{"samples", "1"}})["samples"][0]["cells"][1]["width"].get<int>(), 40);
+}
+
+TEST_F(ServerTest, AnImportThatIsMissingMayCome) {
+  std::string text = kFlips;
+  text.insert(0, "from .later import side\n");
+  serve(text);
+  EXPECT_FALSE(ask_json("/api/pipeline")["ok"].get<bool>());
+  folder_.write("later.dali-dsl", "side = 24\n");
+  server_->follow();
+  EXPECT_TRUE(ask_json("/api/pipeline")["ok"].get<bool>());
+}
+
+TEST_F(ServerTest, WhatIsLookedAtIsKept) {
+  serve(kFlips);
+  const std::string run = ask_json("/api/pipeline", {{"samples", "1"}})["run"].dump();
+  for (int seed = 0; seed < 8; ++seed) {
+    EXPECT_TRUE(
+        ask_json("/api/pipeline", {{"samples", "1"}, {"seed", std::to_string(seed)}})["ok"].get<bool>());
+    EXPECT_EQ(ask("/api/frame", {{"run", run}, {"sample", "0"}, {"node", "0"}}).status, 200) << seed;
+  }
+  // What nobody looks at makes room.
+  for (int seed = 10; seed < 18; ++seed)
+    EXPECT_TRUE(
+        ask_json("/api/pipeline", {{"samples", "1"}, {"seed", std::to_string(seed)}})["ok"].get<bool>());
+  EXPECT_EQ(ask("/api/frame", {{"run", run}, {"sample", "0"}, {"node", "0"}}).status, 410);
+}
+
+TEST_F(ServerTest, ASampleThatCannotBeReadIsARowThatSaysSo) {
+  std::filesystem::create_directories(folder_.path() / "data" / "a");
+  folder_.write("data/a/bad.jpg", "this is no picture");
+  serve(kFlips);
+  const Document json =
+      ask_json("/api/pipeline", {{"samples", "1"}, {"set", "data=" + (folder_.path() / "data").string()}});
+  ASSERT_EQ(json["samples"].size(), 1u) << json.dump();
+  EXPECT_TRUE(contains(json["samples"][0]["failure"], "error[G0")) << json["samples"][0]["failure"];
+}
+
+TEST_F(ServerTest, AFolderThatIsGoneIsAnErrorOfThePage) {
+  serve(kFlips);
+  const Document json = ask_json("/api/pipeline", {{"set", "data=/nowhere/at/all"}});
+  EXPECT_FALSE(json["ok"].get<bool>());
+  EXPECT_TRUE(contains(json["text"], "/nowhere/at/all")) << json["text"];
+}
+
+TEST_F(ServerTest, ALaterWishOfTheSameViewEndsAnEarlierOne) {
+  serve(kFlips);
+  Response early;
+  // So many samples are passed by that it would take long; the data set has fewer, so epochs end at once there.
+  std::thread first(
+      [&] { early = ask("/api/pipeline", {{"view", "tab"}, {"samples", "16"}, {"set", "size=500"}}); });
+  for (int seed = 0; seed < 20; ++seed)
+    EXPECT_NE(
+        ask("/api/pipeline", {{"view", "tab"}, {"samples", "1"}, {"seed", std::to_string(seed)}}).status,
+        500);
+  first.join();
+  EXPECT_TRUE(early.status == 409 || early.status == 200);
+  EXPECT_EQ(ask("/api/pipeline", {{"view", "tab"}}).status, 200);
+}
+
+TEST_F(ServerTest, NoPathReachesTheFileSystem) {
+  serve(kFlips);
+  for (const char* path :
+       {"/../flips.dali-dsl", "/etc/passwd", "/page.js/../index.html", "//page.js", "/flips.dali-dsl",
+        "/api/frame/../../etc/passwd", "/index.html", "/%2e%2e/etc/passwd"})
+    EXPECT_EQ(ask(path).status, 404) << path;
+  EXPECT_EQ(ask("/").status, 200);
+  EXPECT_EQ(ask("/page.js").type, "text/javascript; charset=utf-8");
+  EXPECT_EQ(ask("/page.css").status, 200);
+  EXPECT_EQ(server_->answer({"GET", "/", "", {{"host", "localhost:8123"}}, {}}).status, 403);
+}
+
+TEST_F(ServerTest, ThePageNamesNothingOutsideItself) {
+  serve(kFlips);
+  for (const char* path : {"/", "/dom.js", "/graph.js", "/page.js", "/page.css", "/policy.js"}) {
+    std::string text = ask(path).body;
+    for (size_t at; (at = text.find("http://www.w3.org/")) != std::string::npos;) text.erase(at, 18);
+    EXPECT_FALSE(contains(text, "http://") || contains(text, "https://")) << path;
+    EXPECT_FALSE(contains(text, "innerHTML")) << path;
+  }
+}
+
+}  // namespace
+}  // namespace galatea::tools::serve

@@ -1,0 +1,132 @@
+// The drawing of a graph: blocks as lanes of samples, operators as boxes, values as edges between them.
+"use strict";
+
+class GraphDrawing {
+  static boxWidth = 250;
+  static boxHeight = 36;
+  static lineHeight = 18;
+  static gap = 18;
+
+  /** `kernels` and `windows` as /api/times gives them; empty lists where nothing has been measured. */
+  constructor(graph, kernels, windows) {
+    this.blocks = graph.blocks;
+    this.kernels = kernels;
+    this.windows = windows;
+    this.places = {};  // of values: the middle and the foot of the box that makes them
+    this.lanes = drawn("g");  // one over the other: an edge lies behind the boxes that it passes
+    this.edges = drawn("g");
+    this.boxes = drawn("g");
+    this.words = [];  // for those who do not see it
+  }
+
+  svg() {
+    const gap = GraphDrawing.gap;
+    let y = gap, widest = 0;
+    for (const row of this.rows()) {
+      let x = gap, lowest = y;
+      for (const block of row) {
+        lowest = Math.max(lowest, this.drawLane(block, x, y));
+        x += GraphDrawing.boxWidth + 3 * gap;
+      }
+      widest = Math.max(widest, x);
+      y = lowest + gap;
+    }
+    return drawn("svg", { role: "img", width: widest, height: y, "aria-label": this.words.join(". ") }, this.lanes, this.edges, this.boxes);
+  }
+
+  /** Blocks in rows: each below those before it, arms of a branch beside each other. */
+  rows() {
+    const depth = {}, rows = [];
+    for (const block of this.blocks) {
+      depth[block.id] = 1 + Math.max(-1, ...block.predecessors.map((id) => depth[id] ?? -1));
+      (rows[depth[block.id]] ??= []).push(block);
+    }
+    return rows.filter(Boolean);
+  }
+
+  /** Gives where it ends. */
+  drawLane(block, x, y) {
+    const gap = GraphDrawing.gap, share = this.shareOf(block);
+    const lane = drawn("rect", { class: "lane", x, y, width: GraphDrawing.boxWidth + 2 * gap, rx: 6 });
+    this.lanes.append(lane);
+    this.boxes.append(drawn("text", { class: "faint", x: x + gap, y: y + 16 }, share));
+    let below = y + 24;
+    for (const box of this.boxesOf(block)) {
+      const lines = this.linesOf(box);
+      this.words.push(`${share}: ${lines.join(" with ")}`);
+      below = this.drawBox(box, lines, x + gap, below) + gap;
+    }
+    lane.setAttribute("height", below - y);
+    return below;
+  }
+
+  drawBox(box, lines, x, y) {
+    const { boxWidth, boxHeight, lineHeight } = GraphDrawing;
+    const height = Math.max(boxHeight, lineHeight * lines.length + 14), middle = x + boxWidth / 2;
+    for (const name of new Set(box.reads)) if (this.places[name] && this.places[name].foot <= y) this.edges.append(this.edge(this.places[name], middle, y));
+    for (const value of box.makes) this.places[value.name] = { middle, foot: y + height };
+    const title = drawn("title", {}, box.makes.map((value) => `${value.name}: ${value.type ?? "merged"}`).join("\n"));
+    this.boxes.append(drawn("rect", { class: box.isFused ? "node fused" : "node", x, y, width: boxWidth, height, rx: 4 }, title));
+    lines.forEach((line, k) => this.boxes.append(drawn("text", { x: x + 8, y: y + 22 + lineHeight * k }, line)));
+    return y + height;
+  }
+
+  /** From the foot of one box to the head of another; in the same column around the boxes between them. */
+  edge(from, middle, y) {
+    const isNext = from.foot + GraphDrawing.gap >= y || from.middle !== middle;
+    if (isNext) return drawn("path", { class: "edge", d: `M${from.middle},${from.foot} L${middle},${y}` });
+    const side = middle + GraphDrawing.boxWidth / 2, bow = 14;
+    return drawn("path", { class: "edge", d: `M${side},${from.foot - 8} C${side + bow},${from.foot} ${side + bow},${y} ${side},${y + 8}` });
+  }
+
+  shareOf(block) {
+    if (block.every_sample) return "every sample";
+    for (const { branch } of this.blocks) {
+      const arm = branch ? branch.targets.indexOf(block.id) : -1;
+      if (arm < 0) continue;
+      const all = (branch.samples ?? []).reduce((sum, count) => sum + count, 0);
+      return all > 0 ? `arm ${arm}: ${branch.samples[arm]} of ${all} samples` : `arm ${arm}`;
+    }
+    return "a part of the samples";
+  }
+
+  /** Merges, and operators, of which neighbours that became one kernel are one box. */
+  boxesOf(block) {
+    const boxes = block.merges.map((merge) => ({ nodes: [], kernel: -1, reads: merge.operands, makes: [merge] }));
+    for (const node of block.nodes) {
+      const kernel = this.kernels.findIndex((k) => k.operators.length > 1 && k.operators.some((name, i) => name === node.operator && k.lines[i] === node.line));
+      const last = boxes.at(-1);
+      if (kernel < 0 || last?.kernel !== kernel) {
+        boxes.push({ nodes: [node], kernel, reads: node.inputs, makes: node.outputs });
+        continue;
+      }
+      last.nodes.push(node);
+      last.isFused = true;
+      const inside = new Set(last.makes.map((value) => value.name));
+      last.reads = [...last.reads, ...node.inputs.filter((name) => !inside.has(name))];
+      last.makes = [...last.makes, ...node.outputs];
+    }
+    return boxes;
+  }
+
+  linesOf(box) {
+    if (box.nodes.length === 0) return [`${box.makes[0].name.replace("%", "")}, of the arm that was taken`];
+    const lines = box.nodes.map((node) => `${node.operator}, line ${node.line}`);
+    for (const node of box.nodes) {
+      const window = this.windows.find((w) => w.line === node.line && w.operator === node.operator);
+      if (window) lines.push(`only what ${window.asked_by.map((r) => `${r.operator}, line ${r.line},`).join(" ")} reads`);
+    }
+    return lines;
+  }
+}
+
+/** As many bars as there are counts. */
+function histogramOf(counts) {
+  const width = 4, height = 80, most = Math.max(1, ...counts);
+  const svg = drawn("svg", { width: counts.length * width, height, role: "img", "aria-label": "histogram" });
+  counts.forEach((count, k) => {
+    const tall = height * count / most;
+    svg.append(drawn("rect", { class: "bar", x: k * width, y: height - tall, width: width - 1, height: tall }));
+  });
+  return svg;
+}
