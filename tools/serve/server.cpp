@@ -180,7 +180,10 @@ std::vector<std::string> Server::files_behind(const Preview& preview) const {
   std::vector<std::string> files = preview.files;
   if (std::ranges::find(files, file_) == files.end()) files.push_back(file_);
   // What is imported may be written yet: a folder changes when a file comes into it.
-  if (preview.has_errors()) files.push_back(std::filesystem::absolute(file_).parent_path().string());
+  const bool lacks_file = std::ranges::any_of(preview.diagnostics, [](const Diagnostic& d) {
+    return d.code.starts_with("G06");
+  });  // modules and files
+  if (lacks_file) files.push_back(std::filesystem::absolute(file_).parent_path().string());
   return files;
 }
 
