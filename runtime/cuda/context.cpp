@@ -113,7 +113,10 @@ bool Stream::is_capturing() const {
 Status Stream::synchronize() const {
   // How a thread waits for a stream is the context's, which is the host's; how for an event, the event's.
   if (!context_->spins()) {
-    if (auto event = Event::create(context_); event && event->record(*this)) return event->synchronize();
+    if (auto event = Event::create(context_)) {
+      GALATEA_TRY(event->record(*this));
+      return event->synchronize();
+    }
   }
   return context_->call(context_->api().synchronize_stream, handle_);
 }

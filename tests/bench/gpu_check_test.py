@@ -28,7 +28,7 @@ def folder_of_the_check(folder):
 
 
 def end_session(session):
-    """Ends what is left of it: parts have process groups of their own."""
+    """Ends all of it at once: parts have process groups of their own."""
     for file in pathlib.Path("/proc").glob("[0-9]*/stat"):
         try:
             fields = file.read_text().rpartition(")")[2].split()
@@ -65,10 +65,13 @@ class GpuCheck(unittest.TestCase):
             start_new_session=True,
         )
 
+    def wait_for_the_file(self, process):
+        while not self.file.exists() and process.poll() is None:
+            time.sleep(0.05)
+
     def document(self):
         document = json.loads(self.file.read_text())
         self.assertIn("GPU 0", document["version"])
-        self.assertIn("ncu", [*document["absent"], "ncu"])
         for part in document["parts"]:
             self.assertIn(part["state"], STATES)
         return document
@@ -76,23 +79,17 @@ class GpuCheck(unittest.TestCase):
     def test_whenever_it_is_cut_off_the_document_is_whole(self):
         for moment in (0.5, 1.5, 3):
             process = self.start(60)
-            begin = time.monotonic()
-            while not self.file.exists() and process.poll() is None:
-                time.sleep(0.05)
+            self.wait_for_the_file(process)
             time.sleep(moment)
-            self.assertIsNone(process.poll(), f"ended within {time.monotonic() - begin} s")
-            os.killpg(process.pid, signal.SIGKILL)
-            process.communicate()
+            self.assertIsNone(process.poll(), "ended before it was cut off")
             end_session(process.pid)
-            document = self.document()
-            self.assertFalse(document["complete"])
-            self.assertLessEqual(document["seconds"], time.monotonic() - begin + 1)
+            process.communicate()
+            self.assertFalse(self.document()["complete"])
             self.file.unlink()
 
     def test_asked_to_stop_it_writes_what_it_has(self):
         process = self.start(60)
-        while not self.file.exists() and process.poll() is None:
-            time.sleep(0.05)
+        self.wait_for_the_file(process)
         time.sleep(1.2)
         process.terminate()
         process.communicate(timeout=20)
@@ -104,7 +101,6 @@ class GpuCheck(unittest.TestCase):
         _, said = process.communicate(timeout=60)
         document = self.document()
         self.assertTrue(document["complete"], said)
-        self.assertLessEqual(document["seconds"], 10)
         self.assertEqual(process.returncode, 4, said)
         self.assertIn("not begun", [part["state"] for part in document["parts"]])
 
@@ -117,7 +113,7 @@ class GpuCheck(unittest.TestCase):
         )
         (self.folder / "bin" / "gpu_test").chmod(0o755)
         process = self.start(100)
-        self.addCleanup(process.wait)
+        self.addCleanup(process.communicate)
         self.addCleanup(process.terminate)
         rows = []
         limit = time.monotonic() + 90
