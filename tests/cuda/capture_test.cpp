@@ -35,7 +35,9 @@ struct PoolsBeside {
 std::unique_ptr<Session> open_twins(const std::shared_ptr<const runtime::Program>& program) {
   SessionOptions options;
   options.num_threads = 2;
-  return std::move(*Session::create(program, twin_natives(), std::move(options)));
+  auto session = Session::create(program, twin_natives(), std::move(options));
+  EXPECT_TRUE(session.has_value()) << (session ? "" : session.error().message());
+  return session ? std::move(*session) : nullptr;
 }
 
 /// A consumer that reads every batch on its default stream and lets go of it on another thread, so that the
@@ -52,6 +54,7 @@ TEST(Consumer, ItsDefaultStreamIsAnotherOneOnTheThreadThatLetsGo) {
       expected.insert(expected.end(), sample[kPicked].begin(), sample[kPicked].end());
     {
       auto session = open_twins(twins.gpu);
+      ASSERT_TRUE(session);
       const auto consumer = Stream::borrow(fake_context(), handle);
       auto pinned = MemoryPool::make(consumer->context(), MemoryKind::kPinned);
       std::vector<std::pair<MemoryBlock, int64_t>> read;
@@ -87,6 +90,7 @@ TEST(Capture, BatchesAreMadeWhileTheHostCapturesAGraph) {
   fake.capture(training->handle(), capture_mode::kGlobal);
   {
     auto session = open_twins(twins.gpu);
+    ASSERT_TRUE(session);
     EXPECT_TRUE(deliver_all(*session, 2) == expected);
   }
   fake.capture(training->handle(), -1);
@@ -157,6 +161,7 @@ TEST(Capture, ABatchIsNotTakenForAStreamThatIsBeingCaptured) {
   FakeCuda fake;
   const TwinProgram twins = make_twins(everything("\"size\": 24"), 4);
   auto session = open_twins(twins.gpu);
+  ASSERT_TRUE(session);
   const auto training = *Stream::create(fake_context());
   auto batch = *session->next().value();
   const galatea_batch handle{batch, {}};
@@ -178,6 +183,7 @@ TEST(Waiting, ThreadsSleepUnlessTheyAreToldToSpin) {
     const TwinProgram twins = make_twins(round_trip(), 4);
     const TwinDelivered expected = judge(twins, 1);
     auto session = open_twins(twins.gpu);
+    ASSERT_TRUE(session);
     EXPECT_TRUE(deliver_all(*session, 1) == expected);
     EXPECT_GT(fake.counters().synchronizations, 0);
     EXPECT_EQ(fake.counters().spinning_waits, spins ? fake.counters().synchronizations : 0);
