@@ -87,6 +87,10 @@ const std::vector<Setting>& all_settings() {
        "a folder to look in first for the CUDA driver, NVRTC, nvJitLink and nvJPEG; empty: the system's "
        "places",
        "GALATEA_CUDA_LIBRARY_PATH=/usr/local/cuda/lib64"},
+      {"GALATEA_CUDA_SPIN", "bool", "0",
+       "whether a thread that waits for a GPU asks it again and again, which answers some microseconds sooner "
+       "and keeps a core busy; else it sleeps",
+       "GALATEA_CUDA_SPIN=1"},
       {"CUDA_HOME", "path", "", "the folder of the CUDA toolkit; empty: /usr/local/cuda",
        "CUDA_HOME=/opt/cuda"},
       {"VIRTUAL_ENV", "path", "", "the Python environment in force: its packages may bring NVRTC",

@@ -33,8 +33,17 @@ enum class DevicePriority : uint8_t { kLow, kDefault, kHigh };
 struct DeviceOptions {
   int number = -1;  ///< as in --device gpu:N; -1: the program's
   DevicePriority priority = DevicePriority::kDefault;
-  int64_t memory_limit = 0;  ///< bytes of the device; 0: as much as the driver gives
-  bool graphs = true;        ///< what a stream is given again goes to the driver as a CUDA graph
+  int64_t memory_limit = 0;     ///< bytes of the device; 0: as much as the driver gives
+  bool graphs = true;           ///< what a stream is given again goes to the driver as a CUDA graph
+  bool times_commands = false;  ///< each copy and launch stands between two events; there are no graphs then
+};
+
+/// Copies of one kind, or launches of one kernel, on the device.
+struct CommandTime {
+  std::string what;  ///< "upload", "launch of resize"
+  int64_t count = 0;
+  double seconds = 0;  ///< all together
+  int64_t bytes = 0;   ///< of copies
 };
 
 /// What one session did on its device.
@@ -51,7 +60,8 @@ struct DeviceStatistics {
   int64_t graph_launches = 0, plain_runs = 0;
   int64_t graph_commands = 0;  ///< copies and launches of the former
   int64_t graphs_made = 0;
-  std::string graphs_off;  ///< why there are no graphs; empty: there are
+  std::string graphs_off;                  ///< why there are no graphs; empty: there are
+  std::vector<CommandTime> command_times;  ///< DeviceOptions::times_commands; of what is done
   double enqueue_seconds = 0;
   int64_t peak_bytes = 0, peak_pinned_bytes = 0;
 };

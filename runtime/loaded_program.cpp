@@ -48,7 +48,7 @@ std::string operator_at(const Program& program, int32_t location, const std::str
   return program.locations[static_cast<size_t>(location)].op;
 }
 
-Status open_sources(LoadedProgram& loaded, const NativeTable& natives) {
+Status open_sources(LoadedProgram& loaded, const NativeTable& natives, const SessionShard& shard) {
   const Program& program = *loaded.program;
   for (size_t i = 0; i < program.sources.size(); ++i) {
     const SourceSpec& spec = program.sources[i];
@@ -68,6 +68,7 @@ Status open_sources(LoadedProgram& loaded, const NativeTable& natives) {
     auto options = parse_reader_options(spec.config, program.seed, source.name);
     if (!options) return with_place(std::move(options.error()));
     source.options = *options;
+    take_part(source.options, shard);
     if (auto status =
             check_ports(fmt::format("reader '{}'", source.name), "output", spec.outputs, factory->outputs);
         !status)
@@ -188,13 +189,14 @@ Error LoadedProgram::located(Error error, int32_t location) const {
 }
 
 Result<std::shared_ptr<const LoadedProgram>> load_program(std::shared_ptr<const Program> program,
-                                                          const NativeTable& natives, SourceMap* sources) {
+                                                          const NativeTable& natives, SourceMap* sources,
+                                                          const SessionShard& shard) {
   GALATEA_TRY(verify(*program));
   auto loaded = std::make_shared<LoadedProgram>();
   loaded->source_map = sources ? sources : &loaded->own_sources;
   loaded->spans = location_spans(*program, sources ? *sources : loaded->own_sources);
   loaded->program = std::move(program);
-  GALATEA_TRY(open_sources(*loaded, natives));
+  GALATEA_TRY(open_sources(*loaded, natives, shard));
   GALATEA_TRY(prepare_natives(*loaded, natives));
   name_kernels(*loaded);
   return std::shared_ptr<const LoadedProgram>(std::move(loaded));

@@ -73,8 +73,9 @@ struct LoadedProgram {
   Error division_error(const KernelCallSpec& call, int32_t location) const;
 };
 
-/// `sources` as in SessionOptions.
+/// `sources` and `shard` as in SessionOptions.
 Result<std::shared_ptr<const LoadedProgram>> load_program(std::shared_ptr<const Program> program,
-                                                          const NativeTable& natives, SourceMap* sources);
+                                                          const NativeTable& natives, SourceMap* sources,
+                                                          const SessionShard& shard);
 
 }  // namespace galatea::runtime

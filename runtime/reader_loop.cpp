@@ -95,6 +95,12 @@ Result<ReaderOptions> parse_reader_options(const std::string& config, uint64_t p
   return options;
 }
 
+/// Places floor(N·s/n) to floor(N·(s+1)/n) are those of shards s·m to s·m+m−1 of n·m together.
+void take_part(ReaderOptions& options, const SessionShard& part) {
+  options.shard_id = options.shard_id * part.count + part.number;
+  options.num_shards *= part.count;
+}
+
 Status check_reader(const ReaderOptions& options, int64_t size, const std::string& reader) {
   if (size == SampleSource::kUnknownSize) {
     if (options.shuffle_after_epoch)

@@ -65,6 +65,8 @@ std::optional<ReaderObjection> read_reader_options(const std::string& config, Re
 /// The same as an error that names the reader.
 Result<ReaderOptions> parse_reader_options(const std::string& config, uint64_t program_seed,
                                            const std::string& reader);
+/// A part of the shard in place of all of it.
+void take_part(ReaderOptions& options, const SessionShard& part);
 /// Against the number of samples: an empty set, fewer samples than shards, a stream that would need it.
 Status check_reader(const ReaderOptions& options, int64_t size, const std::string& reader);
 

@@ -290,8 +290,14 @@ Result<std::unique_ptr<Session>> Session::create(std::shared_ptr<const Program> 
   if (!program) return make_error(message::kBadProgram, "there is none");
   if (options.max_held_batches < 1)
     return make_error(message::kBadOptions, "max_held_batches must be at least 1");
+  const SessionShard& shard = options.shard;
+  if (shard.count < 1 || shard.count > SessionShard::kMost || shard.number < 0 || shard.number >= shard.count)
+    return make_error(
+        message::kBadOptions,
+        fmt::format("the session is to have shard {} of {}; there can be 1 to {}, numbered from 0",
+                    shard.number, shard.count, SessionShard::kMost));
   auto allocator = options.allocator ? options.allocator : std::make_shared<Allocator>(program->memory_limit);
-  auto opened = load_program(program, natives, options.sources);
+  auto opened = load_program(program, natives, options.sources, shard);
   if (!opened)
     return std::unexpected(options.sources ? std::move(opened.error())
                                            : without_places(std::move(opened.error()), *program));

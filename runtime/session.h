@@ -56,6 +56,12 @@ struct SampleFailure {
   Diagnostic diagnostic;
 };
 
+/// Of several sessions of one program, each over its own part of the data: which this is.
+struct SessionShard {
+  static constexpr int kMost = 1024;
+  int number = 0, count = 1;
+};
+
 struct SessionOptions {
   ExecutorKind executor = ExecutorKind::kCpu;
   int num_threads = 0;       ///< 0: the program's
@@ -68,6 +74,8 @@ struct SessionOptions {
   std::shared_ptr<Allocator>
       allocator;         ///< counts all memory; none: one of the session's own with the program's limit
   DeviceOptions device;  ///< of a program for a GPU
+  /// Readers read this part of what the program has them read: of their shard, where they have one.
+  SessionShard shard;
   /// Where to begin, as Session::state() gave it; empty: at the beginning.
   std::string state;
   /// Told of each sample that is left out or replaced when its batch is delivered, by the consumer's thread.

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <optional>
 #include <random>
@@ -31,6 +32,7 @@
 #include "compiler/kernel/schedule.h"
 #include "dsl/frontend.h"
 #include "runtime/cuda/batch_launch.h"
+#include "runtime/cuda/context.h"
 #include "runtime/cuda/driver.h"
 #include "runtime/session.h"
 #include "stdlib_ops/native/register_natives.h"
@@ -60,7 +62,7 @@ double seconds_since(Clock::time_point begin) {
 struct Arguments {
   std::vector<std::string> pipelines;  ///< FILE or FILE:NAME
   std::string data, json, device = "gpu", decoder = "auto";
-  std::vector<int> batch_sizes = {1, 8, 32, 128, 256};
+  std::vector<int> batch_sizes = {8, 32, 256};
   int threads = 0, height = 375, width = 500;
   double seconds = 1.0;
 };
@@ -69,15 +71,20 @@ class PipelineBench {
  public:
   explicit PipelineBench(const Arguments& arguments)
       : arguments_(arguments),
-        choice_(require(choose_gpu(arguments.device, GpuPurpose::kRun, codegen::default_cache_options()))) {
+        choice_(require(choose_gpu(arguments.device, GpuPurpose::kRun, codegen::default_cache_options()))),
+        context_(require(
+            runtime::cuda::Context::open(require(runtime::cuda::Driver::shared()), choice_.target->number))) {
     ops::register_all(registry_);
     native::register_natives(natives_);
   }
 
-  /// With graphs, and what the host takes without them.
+  /// With graphs; what the host takes without them; and each copy and launch by events.
   nlohmann::json run(const std::string& pipeline, int batch_size) {
-    nlohmann::json row = run(pipeline, batch_size, true);
-    row["host_us_per_batch_without_graphs"] = run(pipeline, batch_size, false)["host_us_per_batch"];
+    nlohmann::json row = run(pipeline, batch_size, {}, arguments_.seconds);
+    const runtime::DeviceOptions plain{.graphs = false}, timed{.graphs = false, .times_commands = true};
+    row["host_us_per_batch_without_graphs"] =
+        run(pipeline, batch_size, plain, arguments_.seconds / 4)["host_us_per_batch"];
+    row["commands"] = run(pipeline, batch_size, timed, arguments_.seconds / 4)["commands"];
     return row;
   }
 
@@ -106,11 +113,12 @@ class PipelineBench {
   const GpuChoice& choice() const { return choice_; }
 
  private:
-  nlohmann::json run(const std::string& pipeline, int batch_size, bool graphs) {
+  nlohmann::json run(const std::string& pipeline, int batch_size, const runtime::DeviceOptions& device,
+                     double least_seconds) {
     auto program = compile(pipeline, batch_size, choice_.compiler.get());
     runtime::SessionOptions options;
     options.num_threads = arguments_.threads;
-    options.device.graphs = graphs;
+    options.device = device;
     auto session = require(runtime::Session::create(program, natives_, options));
     const bool is_fed = !program->external_inputs.empty();
     const int depth = program->prefetch_depth;
@@ -118,11 +126,13 @@ class PipelineBench {
     for (int warm = 0; warm < 2 * depth + 3; ++warm) deliver(*session, is_fed, batch_size);
     const runtime::SessionStatistics before = session->statistics();
     const auto begin = Clock::now();
-    int64_t samples = 0, batches = 0;
+    int64_t samples = 0, batches = 0, smallest = batch_size;
     do {
-      samples += deliver(*session, is_fed, batch_size);
+      const int64_t delivered = deliver(*session, is_fed, batch_size);
+      samples += delivered;
+      smallest = std::min(smallest, delivered);
       ++batches;
-    } while (seconds_since(begin) < arguments_.seconds || batches < 5);
+    } while (seconds_since(begin) < least_seconds || batches < 5);
     if (last_ && last_->device) require(last_->device->wait());
     const double seconds = seconds_since(begin);
     const runtime::SessionStatistics after = session->statistics();
@@ -135,6 +145,9 @@ class PipelineBench {
             {"batch_size", batch_size},
             {"device", after.device.device},
             {"samples_per_second", static_cast<double>(samples) / seconds},
+            {"batches", batches},
+            {"samples_per_batch", static_cast<double>(samples) / static_cast<double>(batches)},
+            {"samples_of_smallest_batch", smallest},
             {"host_us_per_batch",
              1e6 * (after.device.enqueue_seconds - before.device.enqueue_seconds) / enqueues},
             {"launches_per_batch", each(after.device.launches, before.device.launches)},
@@ -145,7 +158,24 @@ class PipelineBench {
             {"upload_bytes_per_batch", each(after.device.upload_bytes, before.device.upload_bytes)},
             {"waits_per_batch", each(after.device.waits, before.device.waits)},
             {"graph_launches_per_batch", each(after.device.graph_launches, before.device.graph_launches)},
+            {"graphs_off", after.device.graphs_off},
+            {"commands", commands(after.device)},
             {"device_peak_bytes", after.device.peak_bytes}};
+  }
+
+  /// Since the session began: the device's time of one, and what copies move in it.
+  static nlohmann::json commands(const runtime::DeviceStatistics& statistics) {
+    nlohmann::json out = nlohmann::json::array();
+    for (const runtime::CommandTime& each : statistics.command_times) {
+      const auto count = static_cast<double>(each.count);
+      nlohmann::json row = {{"what", each.what},
+                            {"per_batch", count / static_cast<double>(statistics.enqueues)},
+                            {"device_us", 1e6 * each.seconds / count}};
+      if (each.bytes > 0 && each.seconds > 0)
+        row["bytes_per_second"] = static_cast<double>(each.bytes) / each.seconds;
+      out.push_back(std::move(row));
+    }
+    return out;
   }
 
   std::shared_ptr<const runtime::Program> compile(const std::string& pipeline, int batch_size,
@@ -200,6 +230,7 @@ class PipelineBench {
 
   const Arguments& arguments_;
   GpuChoice choice_;
+  std::shared_ptr<const runtime::cuda::Context> context_;  ///< held for all sessions: making one takes long
   op::Registry registry_;
   runtime::NativeTable natives_;
   runtime::Allocator memory_;
@@ -295,6 +326,15 @@ nlohmann::json measure_bandwidth(const GpuChoice& choice, int num_images, double
           {"share", chain_rate / copy_rate}};
 }
 
+/// Whoever reads it finds the old text or the new one.
+bool replace_file(const std::string& path, const std::string& text) {
+  const std::string next = path + ".next";
+  if (!(std::ofstream(next) << text).flush()) return false;
+  std::error_code error;
+  std::filesystem::rename(next, path, error);
+  return !error;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -327,8 +367,7 @@ int main(int argc, char** argv) {
       status = 1;
     }
     if (arguments.json.empty()) return;
-    std::ofstream file(arguments.json);
-    if (!(file << out.dump(2) << "\n")) {
+    if (!replace_file(arguments.json, out.dump(2) + "\n")) {
       fmt::print(stderr, "gpu_bench: {} cannot be written\n", arguments.json);
       status = 1;
     }
@@ -350,9 +389,11 @@ int main(int argc, char** argv) {
     for (const int batch_size : arguments.batch_sizes)
       measure({{"pipeline", pipeline}, {"batch_size", batch_size}}, [&] {
         const nlohmann::json row = bench.run(pipeline, batch_size);
-        fmt::print("{} batch {}: {:.0f} samples/s, {:.0f} us of the host a batch, {} launches\n", pipeline,
-                   batch_size, row["samples_per_second"].get<double>(),
-                   row["host_us_per_batch"].get<double>(), row["launches_per_batch"].get<double>());
+        fmt::print(
+            "{} batch {} ({:.1f} samples): {:.0f} samples/s, {:.0f} us of the host a batch, {} launches\n",
+            pipeline, batch_size, row["samples_per_batch"].get<double>(),
+            row["samples_per_second"].get<double>(), row["host_us_per_batch"].get<double>(),
+            row["launches_per_batch"].get<double>());
         std::fflush(stdout);
         out["pipelines"].push_back(row);
       });

@@ -448,7 +448,8 @@ int session_clear(PyObject* self) {
 
 void make_session(Session* self, const Program& program, int32_t num_threads, int32_t max_held_batches,
                   bool synchronous, int32_t device, int32_t device_priority, int64_t device_memory_limit,
-                  bool device_graphs, const std::optional<std::string>& state, bool wait_for_feed) {
+                  bool device_graphs, const std::optional<std::string>& state, bool wait_for_feed,
+                  int32_t num_shards, int32_t shard_id) {
   galatea_session_options options;
   galatea_session_options_init(&options);
   options.num_threads = num_threads;
@@ -460,6 +461,8 @@ void make_session(Session* self, const Program& program, int32_t num_threads, in
   options.device_graphs = device_graphs ? 1 : 0;
   options.state = state ? state->c_str() : nullptr;
   options.wait_for_feed = wait_for_feed ? 1 : 0;
+  options.num_shards = num_shards;
+  options.shard_id = shard_id;
   new (self) Session(program, options);
 }
 
@@ -474,7 +477,8 @@ void bind_session(nb::module_& module) {
       .def("__init__", &make_session, nb::arg("program"), nb::kw_only(), nb::arg("num_threads") = 0,
            nb::arg("max_held_batches") = 8, nb::arg("synchronous") = false, nb::arg("device") = -1,
            nb::arg("device_priority") = 0, nb::arg("device_memory_limit") = 0,
-           nb::arg("device_graphs") = true, nb::arg("state") = nb::none(), nb::arg("wait_for_feed") = false)
+           nb::arg("device_graphs") = true, nb::arg("state") = nb::none(), nb::arg("wait_for_feed") = false,
+           nb::arg("num_shards") = 1, nb::arg("shard_id") = 0)
       .def("next", &Session::next, nb::arg("timeout_ms") = -1)
       .def("feed", &Session::feed, nb::arg("input"), nb::arg("arrays"), nb::arg("ids") = nb::none(),
            nb::arg("timeout_ms") = 0, nb::arg("layout") = nb::none(), nb::arg("lends") = false)

@@ -2,6 +2,7 @@
 
 import json
 import numbers
+import operator
 import os
 import sys
 import threading
@@ -136,7 +137,7 @@ class Loader:
 
     _pipeline: Any = None  # what makes the sources anew
 
-    def _setup(self, arguments, sources, settings, engine=None):
+    def _setup(self, arguments, sources, settings, engine=None, program=None):
         if "policies" in arguments:
             policies = [as_path_or_document(each) for each in arguments["policies"]]
             arguments = {**arguments, "policies": policies}
@@ -154,19 +155,51 @@ class Loader:
         self._delivered = 0  # samples of the last batch
         self._token = None
         self._is_closed = False
-        self._compile()
+        self._compile(program)
 
-    def _compile(self):
+    def _compile(self, program=None):
+        self._program = self._new_program() if program is None else program
+        self._names = None
+        self._batch_size = self._program.batch_size
+
+    def _new_program(self):
         arguments = self._arguments
         with as_paths(arguments.get("policies", ())) as paths:
             if paths:
                 arguments = {**arguments, "policies": paths}
             try:
-                self._program = _c.Program(self._engine, **arguments)
+                return _c.Program(self._engine, **arguments)
             finally:
                 _engine.flush_log(self._engine)
-        self._names = None
-        self._batch_size = self._program.batch_size
+
+    def on_devices(self, devices) -> list["Loader"]:
+        """A loader for each GPU, all of this one's program, each over its own part of the data.
+
+        ``devices``: the numbers of the GPUs, such as ``range(4)`` or ``[0, 2]``. Of n loaders, the
+        k-th delivers shard k of n of what this one would, from its beginning, with its outputs on
+        its GPU; of a pipeline with ``num_shards`` and ``shard_id`` of its own they divide that
+        shard. No loader uses memory of another's GPU. Where the pipeline runs on the CPU they
+        divide the data all the same. A pipeline that is fed by its host has no data to divide: that
+        is a ValueError.
+        """
+        gpus = [operator.index(device) for device in devices]
+        if not gpus:
+            raise ValueError("devices is empty; name the number of a GPU, such as [0]")
+        if json.loads(self._program.ports_json())["inputs"]:
+            raise ValueError(
+                "a pipeline that is fed has no data to divide; make a loader a GPU and feed each its part"
+            )
+        loaders = []
+        for k, gpu in enumerate(gpus):
+            part = {"device": gpu, "num_shards": len(gpus), "shard_id": k}
+            session = {**self._settings["session"], **part}
+            loader = Loader.__new__(type(self))
+            loader.__dict__.update(self.__dict__)
+            loader._setup(
+                self._arguments, {}, {**self._settings, "session": session}, self._engine, self._program
+            )
+            loaders.append(loader)
+        return loaders
 
     def _again(self, **changes) -> "Loader":
         """A loader of the same pipeline, at its beginning, with other options of the program."""

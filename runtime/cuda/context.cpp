@@ -3,11 +3,14 @@
 
 #include <utility>
 
+#include "base/settings.h"
+
 namespace galatea::runtime::cuda {
 
 Result<std::shared_ptr<const Context>> Context::open(std::shared_ptr<const Driver> driver, int device) {
   GALATEA_ASSIGN(Device found, driver->device(device));
   std::shared_ptr<Context> out(new Context(std::move(driver), std::move(found)));
+  out->spins_ = setting_bool("GALATEA_CUDA_SPIN");
   const auto& entry = out->api().retain_context;
   if (const Code result = entry.function(&out->handle_, out->device_.number); result != code::kSuccess) {
     out->handle_ = nullptr;
@@ -27,18 +30,29 @@ thread_local const Context* current = nullptr;
 
 bool Context::is_current() const { return current == this; }
 
+Code Context::push(int& mode) const {
+  const Code result = api().push_context.function(handle_);
+  if (result == code::kSuccess) api().exchange_capture_mode.function(&mode);
+  return result;
+}
+
+void Context::pop(int& mode) const {
+  api().exchange_capture_mode.function(&mode);
+  ContextHandle popped = nullptr;
+  api().pop_context.function(&popped);
+}
+
 Context::Scope::Scope(const Context& context) : context_(context), before_(current) {
   if (context.is_current()) return;
   // Where that fails, each call inside fails for itself, and says so.
-  is_pushed_ = context.api().push_context.function(context.handle_) == code::kSuccess;
+  is_pushed_ = context.push(capture_mode_) == code::kSuccess;
   if (is_pushed_) current = &context;
 }
 
 Context::Scope::~Scope() {
   if (!is_pushed_) return;
   current = before_;
-  ContextHandle popped = nullptr;
-  context_.api().pop_context.function(&popped);
+  context_.pop(capture_mode_);
 }
 
 Result<std::shared_ptr<Stream>> Stream::create(std::shared_ptr<const Context> context, Priority priority) {
@@ -87,11 +101,31 @@ Status Stream::launch(FunctionHandle function, uint32_t num_blocks, uint32_t num
                         arguments.data(), nullptr);
 }
 
-Status Stream::synchronize() const { return context_->call(context_->api().synchronize_stream, handle_); }
+bool Stream::is_capturing() const {
+  // Nobody else has a stream of galatea's own.
+  if (!is_borrowed_) return false;
+  int capture = kNoCapture;
+  const Code result = context_->call_raw(context_->api().is_capturing, handle_, &capture);
+  // Of the legacy stream: another that waits for it, and for which it waits, is being captured.
+  return result == code::kCaptureImplicit || (result == code::kSuccess && capture != kNoCapture);
+}
 
-Result<Event> Event::create(std::shared_ptr<const Context> context) {
+Status Stream::synchronize() const {
+  // How a thread waits for a stream is the context's, which is the host's; how for an event, the event's.
+  if (!context_->spins()) {
+    if (auto event = Event::create(context_)) {
+      GALATEA_TRY(event->record(*this));
+      return event->synchronize();
+    }
+  }
+  return context_->call(context_->api().synchronize_stream, handle_);
+}
+
+Result<Event> Event::create(std::shared_ptr<const Context> context, Kind kind) {
   Event out(std::move(context));
-  GALATEA_TRY(out.context_->call(out.context_->api().create_event, &out.handle_, kEventDisableTiming));
+  const unsigned flags =
+      (kind == Kind::kOrder ? kEventDisableTiming : 0) | (out.context_->spins() ? 0 : kEventBlockingSync);
+  GALATEA_TRY(out.context_->call(out.context_->api().create_event, &out.handle_, flags));
   return out;
 }
 
@@ -118,6 +152,12 @@ Result<bool> Event::is_done() const {
 }
 
 Status Event::synchronize() const { return context_->call(context_->api().synchronize_event, handle_); }
+
+Result<double> Event::seconds_since(const Event& begin) const {
+  float milliseconds = 0;
+  GALATEA_TRY(context_->call(context_->api().event_time, &milliseconds, begin.handle_, handle_));
+  return static_cast<double>(milliseconds) / 1e3;
+}
 
 Result<std::shared_ptr<const Module>> Module::load(std::shared_ptr<const Context> context,
                                                    const std::string& cubin) {

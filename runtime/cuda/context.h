@@ -3,9 +3,10 @@
 // Comes in: a device's number. Goes out: objects that own what the driver made and give it back with their
 // last reference, on any thread. The context is the device's primary one, which a host's own CUDA code (a
 // training framework) shares; it is current only inside of a call, or of a scope of many, so that the host's
-// choice stands.
+// choice stands. So long the thread's calls are let through while the host captures a graph on another one.
 //
-// Invariant: nothing here waits for the device but functions named synchronize().
+// Invariant: nothing here waits for the device but functions named synchronize(), in which the thread sleeps
+// unless the setting GALATEA_CUDA_SPIN is on.
 #pragma once
 
 #include <memory>
@@ -29,6 +30,8 @@ class Context {
   const DriverApi& api() const { return driver_->api(); }
   const Device& device() const { return device_; }
   ContextHandle handle() const { return handle_; }
+  /// Whether threads that wait for the device ask it again and again, instead of sleeping.
+  bool spins() const { return spins_; }
 
   /// Many calls in a row: the context stays current on this thread until the scope ends.
   class Scope {
@@ -42,6 +45,7 @@ class Context {
     const Context& context_;
     const Context* before_;
     bool is_pushed_ = false;
+    int capture_mode_ = capture_mode::kRelaxed;
   };
 
   /// Calls the driver with this context current.
@@ -49,10 +53,10 @@ class Context {
   Code call_raw(const Entry<Code(Parameters...)>& entry,
                 std::type_identity_t<Parameters>... arguments) const {
     if (is_current()) return entry.function(arguments...);
-    if (const Code result = api().push_context.function(handle_); result != code::kSuccess) return result;
+    int mode = capture_mode::kRelaxed;
+    if (const Code result = push(mode); result != code::kSuccess) return result;
     const Code result = entry.function(arguments...);
-    ContextHandle popped = nullptr;
-    api().pop_context.function(&popped);
+    pop(mode);
     return result;
   }
   template <typename... Parameters>
@@ -64,10 +68,10 @@ class Context {
   /// Gives something back: as far as it goes, also on a device that is lost.
   template <typename... Parameters>
   void release(const Entry<Code(Parameters...)>& entry, std::type_identity_t<Parameters>... arguments) const {
-    const bool is_pushed = !is_current() && api().push_context.function(handle_) == code::kSuccess;
+    int mode = capture_mode::kRelaxed;
+    const bool is_pushed = !is_current() && push(mode) == code::kSuccess;
     entry.function(arguments...);
-    ContextHandle popped = nullptr;
-    if (is_pushed) api().pop_context.function(&popped);
+    if (is_pushed) pop(mode);
   }
   std::unexpected<Error> failure(Code result, const char* entry) const {
     return driver_->failure(result, entry, device_.describe());
@@ -75,12 +79,16 @@ class Context {
 
  private:
   bool is_current() const;
+  /// Makes the context current and exchanges the thread's capture mode for `mode`; pop() takes both back.
+  Code push(int& mode) const;
+  void pop(int& mode) const;
   Context(std::shared_ptr<const Driver> driver, Device device)
       : driver_(std::move(driver)), device_(std::move(device)) {}
 
   std::shared_ptr<const Driver> driver_;
   Device device_;
   ContextHandle handle_ = nullptr;
+  bool spins_ = false;
 };
 
 using Priority = DevicePriority;
@@ -93,7 +101,7 @@ class Stream {
  public:
   static Result<std::shared_ptr<Stream>> create(std::shared_ptr<const Context> context,
                                                 Priority priority = Priority::kDefault);
-  /// A stream of the host's own, which it destroys itself, later than this.
+  /// A stream of the host's own, which it destroys itself, later than this; or one that each process has.
   static std::shared_ptr<const Stream> borrow(std::shared_ptr<const Context> context, StreamHandle handle);
   ~Stream();
   Stream(const Stream&) = delete;
@@ -110,6 +118,8 @@ class Stream {
   /// `arguments`: the addresses of the kernel's, which are read at once.
   Status launch(FunctionHandle function, uint32_t num_blocks, uint32_t num_threads,
                 std::span<void*> arguments) const;
+  /// Whether the host captures a graph there, so that nothing can be recorded or waited for but by the graph.
+  bool is_capturing() const;
   Status synchronize() const;
 
  private:
@@ -122,7 +132,8 @@ class Stream {
 /// A point in a stream.
 class Event {
  public:
-  static Result<Event> create(std::shared_ptr<const Context> context);
+  enum class Kind : uint8_t { kOrder, kTime };
+  static Result<Event> create(std::shared_ptr<const Context> context, Kind kind = Kind::kOrder);
   Event(Event&& other) noexcept : context_(std::move(other.context_)), handle_(other.handle_) {
     other.handle_ = nullptr;
   }
@@ -134,6 +145,8 @@ class Event {
   /// Whether everything in front of it is done (true if it was never recorded).
   Result<bool> is_done() const;
   Status synchronize() const;
+  /// From `begin` to this, both of Kind::kTime and done.
+  Result<double> seconds_since(const Event& begin) const;
 
  private:
   explicit Event(std::shared_ptr<const Context> context) : context_(std::move(context)) {}

@@ -27,9 +27,18 @@ Status CudaOutputs::wait() const {
 
 Status CudaOutputs::make_wait(uintptr_t stream) {
   const auto consumer = Stream::borrow(download_->context(), reinterpret_cast<StreamHandle>(stream));
+  if (consumer->is_capturing())
+    return make_error(
+        message::kBadOptions,
+        "the stream is being captured, and a graph would find other batches in this memory when it runs "
+        "again; take the batch before the capture begins, and copy it to memory of your own");
   GALATEA_TRY(consumer->wait_for(*ready_));
+  // A thread that lets the outputs go has a default stream of its own; the legacy stream is behind them all.
+  const auto used_by = consumer->handle() == per_thread_stream()
+                           ? Stream::borrow(download_->context(), legacy_stream())
+                           : consumer;
   for (const auto& each : buffers_)
-    if (const auto buffer = each.lock()) buffer->also_used_by(consumer);
+    if (const auto buffer = each.lock()) buffer->also_used_by(used_by);
   return {};
 }
 

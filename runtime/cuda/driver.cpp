@@ -25,10 +25,22 @@ std::string text_of(int version) { return fmt::format("{}.{}", version / 1000, v
 }  // namespace
 
 bool is_device_lost(Code result) {
-  constexpr Code kLost[] = {code::kEccUncorrectable,   code::kNvlinkUncorrectable, code::kIllegalAddress,
-                            code::kLaunchTimeout,      code::kContextIsDestroyed,  code::kHardwareStackError,
-                            code::kIllegalInstruction, code::kMisalignedAddress,   code::kInvalidAddressSpace,
-                            code::kInvalidPc,          code::kLaunchFailed,        code::kUnknown};
+  constexpr Code kLost[] = {code::kEccUncorrectable,
+                            code::kNvlinkUncorrectable,
+                            code::kContained,
+                            code::kIllegalAddress,
+                            code::kLaunchTimeout,
+                            code::kContextIsDestroyed,
+                            code::kAssert,
+                            code::kHardwareStackError,
+                            code::kIllegalInstruction,
+                            code::kMisalignedAddress,
+                            code::kInvalidAddressSpace,
+                            code::kInvalidPc,
+                            code::kLaunchFailed,
+                            code::kTensorMemoryLeak,
+                            code::kMpsClientTerminated,
+                            code::kUnknown};
   return std::find(std::begin(kLost), std::end(kLost), result) != std::end(kLost);
 }
 

@@ -27,19 +27,34 @@ namespace code {
 inline constexpr Code kSuccess = 0, kInvalidValue = 1, kOutOfMemory = 2, kNotInitialized = 3,
                       kStubLibrary = 34, kDeviceUnavailable = 46, kNoDevice = 100, kInvalidDevice = 101,
                       kInvalidImage = 200, kInvalidContext = 201, kNoBinaryForGpu = 209,
-                      kEccUncorrectable = 214, kNvlinkUncorrectable = 220, kInvalidHandle = 400,
-                      kNotFound = 500, kNotReady = 600, kIllegalAddress = 700, kLaunchTimeout = 702,
-                      kContextIsDestroyed = 709, kHardwareStackError = 714, kIllegalInstruction = 715,
-                      kMisalignedAddress = 716, kInvalidAddressSpace = 717, kInvalidPc = 718,
-                      kLaunchFailed = 719, kSystemNotReady = 802, kSystemDriverMismatch = 803,
-                      kCompatNotSupported = 804, kUnknown = 999;
+                      kEccUncorrectable = 214, kNvlinkUncorrectable = 220, kContained = 226,
+                      kInvalidHandle = 400, kNotFound = 500, kNotReady = 600, kIllegalAddress = 700,
+                      kLaunchTimeout = 702, kContextIsDestroyed = 709, kAssert = 710,
+                      kHardwareStackError = 714, kIllegalInstruction = 715, kMisalignedAddress = 716,
+                      kInvalidAddressSpace = 717, kInvalidPc = 718, kLaunchFailed = 719,
+                      kTensorMemoryLeak = 721, kSystemNotReady = 802, kSystemDriverMismatch = 803,
+                      kCompatNotSupported = 804, kMpsClientTerminated = 810, kCaptureUnsupported = 900,
+                      kCaptureIsolation = 905, kCaptureImplicit = 906, kCapturedEvent = 907, kUnknown = 999;
 }  // namespace code
 
 namespace attribute {
 inline constexpr int kNumProcessors = 16, kMajor = 75, kMinor = 76;
 }  // namespace attribute
 
-inline constexpr unsigned kStreamNonBlocking = 1, kEventDisableTiming = 2, kHostAllocPortable = 1;
+inline constexpr unsigned kStreamNonBlocking = 1, kHostAllocPortable = 1;
+inline constexpr unsigned kEventBlockingSync = 1, kEventDisableTiming = 2;
+
+/// CUstreamCaptureMode.
+namespace capture_mode {
+inline constexpr int kGlobal = 0, kThreadLocal = 1, kRelaxed = 2;
+}  // namespace capture_mode
+/// CUstreamCaptureStatus: anything else is a capture, whole or broken.
+inline constexpr int kNoCapture = 0;
+
+/// Streams that every process has: CU_STREAM_LEGACY, and CU_STREAM_PER_THREAD, which is another one on each
+/// thread.
+inline StreamHandle legacy_stream() { return reinterpret_cast<StreamHandle>(uintptr_t{1}); }
+inline StreamHandle per_thread_stream() { return reinterpret_cast<StreamHandle>(uintptr_t{2}); }
 
 /// CUmemorytype.
 namespace memory_type {
@@ -101,6 +116,9 @@ struct CopyNodeParams {
   X(record_event, cuEventRecord, (EventHandle, StreamHandle))                                            \
   X(query_event, cuEventQuery, (EventHandle))                                                            \
   X(synchronize_event, cuEventSynchronize, (EventHandle))                                                \
+  X(event_time, cuEventElapsedTime, (float*, EventHandle, EventHandle))                                  \
+  X(is_capturing, cuStreamIsCapturing, (StreamHandle, int*))                                             \
+  X(exchange_capture_mode, cuThreadExchangeStreamCaptureMode, (int*))                                    \
   X(allocate, cuMemAlloc_v2, (DevicePointer*, size_t))                                                   \
   X(free, cuMemFree_v2, (DevicePointer))                                                                 \
   X(memory_info, cuMemGetInfo_v2, (size_t*, size_t*))                                                    \

@@ -53,9 +53,11 @@ KernelNodeParams kernel_params(const Command& command, ArgumentList& arguments) 
 
 }  // namespace
 
-GraphCache::GraphCache(std::shared_ptr<const Context> context, bool is_wanted)
-    : context_(std::move(context)) {
-  if (!is_wanted)
+GraphCache::GraphCache(std::shared_ptr<const Context> context, bool is_wanted, CommandTimes* times)
+    : context_(std::move(context)), times_(times) {
+  if (times_)
+    off_because_ = "each command is timed";
+  else if (!is_wanted)
     off_because_ = "the session's options";
   else if (const char* missing = context_->driver().missing_for_graphs())
     off_because_ =
@@ -69,6 +71,7 @@ GraphCache::~GraphCache() {
 }
 
 Status GraphCache::submit(const Stream& stream, std::span<const Command> commands) {
+  if (times_) return times_->enqueue(stream, commands);
   if (!is_on() || commands.size() < kLeastCommands || commands.size() > kMostCommands)
     return enqueue(stream, commands);
   drop_freed();

@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/cuda/command_times.h"
 #include "runtime/cuda/commands.h"
 #include "runtime/cuda/freed_memory.h"
 #include "runtime/device_graphs.h"
@@ -40,8 +41,8 @@ class GraphCache {
   static constexpr int kPays = 8;        ///< launches that have paid for a graph
   static constexpr int64_t kIdle = 256;  ///< runs without it after which a graph may be replaced
 
-  /// `is_wanted` false: everything is plain.
-  GraphCache(std::shared_ptr<const Context> context, bool is_wanted);
+  /// `is_wanted` false: everything is plain. `times`: everything is plain, and timed.
+  GraphCache(std::shared_ptr<const Context> context, bool is_wanted, CommandTimes* times = nullptr);
   ~GraphCache();
   GraphCache(const GraphCache&) = delete;
   GraphCache& operator=(const GraphCache&) = delete;
@@ -84,6 +85,7 @@ class GraphCache {
   void drop_freed();
 
   std::shared_ptr<const Context> context_;
+  CommandTimes* times_;
   std::shared_ptr<FreedMemory> freed_;
   std::string off_because_;
   std::vector<Graph> graphs_;

@@ -90,7 +90,7 @@ std::unique_ptr<MemoryPool::Block> MemoryPool::recycle(int64_t bytes, bool done_
   auto best = idle_.end();
   for (auto at = idle_.begin(); at != idle_.end(); ++at) {
     const int64_t size = (*at)->size;
-    if (!would_do(**at, bytes)) continue;
+    if (!would_do(**at, bytes) || !mark_late(**at)) continue;
     if (best != idle_.end() && size >= (*best)->size) continue;
     if (!done_only || is_done(**at)) best = at;
   }
@@ -104,6 +104,7 @@ std::unique_ptr<MemoryPool::Block> MemoryPool::recycle(int64_t bytes, bool done_
 
 bool MemoryPool::is_done(const Block& block) {
   return std::all_of(block.uses.begin(), block.uses.end(), [](const Use& use) {
+    if (!use.event) return false;
     const auto done = use.event->is_done();
     return done && *done;
   });
@@ -158,7 +159,8 @@ void MemoryPool::note_use(int64_t bytes) {
   peak_used_ = std::max(peak_used_, used);
 }
 
-/// Waits for nothing: what is still being copied stays.
+/// Waits for nothing: what is still being copied stays, and the driver, which may wait for the whole device
+/// to take back pinned memory, is called by another thread.
 void MemoryPool::trim() {
   for (;;) {
     std::unique_ptr<Block> oldest;
@@ -168,9 +170,11 @@ void MemoryPool::trim() {
       oldest = std::move(idle_.front());
       idle_.erase(idle_.begin());
       idle_bytes_ -= oldest->size;
+      total_bytes_ -= oldest->size;
     }
-    oldest->uses.clear();
-    free(std::move(oldest));
+    note_freed(*oldest);
+    background_.enqueue(
+        [context = context_, host = oldest->host] { context->release(context->api().free_pinned, host); });
   }
 }
 
@@ -185,21 +189,28 @@ Code MemoryPool::allocate(Block& block) {
 
 void MemoryPool::free(std::unique_ptr<Block> block) {
   // A device that is lost answers with an error, and is done with the block as well.
-  for (const Use& use : block->uses) (void)use.event->synchronize();
-  std::shared_ptr<FreedMemory> freed;
-  {
-    std::lock_guard lock(mutex_);
-    freed = freed_.lock();
-  }
-  if (freed)
-    freed->note({kind_ == MemoryKind::kDevice ? block->device : reinterpret_cast<uintptr_t>(block->host),
-                 static_cast<uint64_t>(block->size)});
+  // What a captured stream was given before is waited for by the driver itself.
+  mark_late(*block);
+  for (const Use& use : block->uses)
+    if (use.event) (void)use.event->synchronize();
+  note_freed(*block);
   if (kind_ == MemoryKind::kDevice)
     context_->release(context_->api().free, block->device);
   else
     context_->release(context_->api().free_pinned, block->host);
   std::lock_guard lock(mutex_);
   total_bytes_ -= block->size;
+}
+
+void MemoryPool::note_freed(const Block& block) {
+  std::shared_ptr<FreedMemory> freed;
+  {
+    std::lock_guard lock(mutex_);
+    freed = freed_.lock();
+  }
+  if (freed)
+    freed->note({kind_ == MemoryKind::kDevice ? block.device : reinterpret_cast<uintptr_t>(block.host),
+                 static_cast<uint64_t>(block.size)});
 }
 
 bool MemoryPool::drop_oldest() {
@@ -234,10 +245,23 @@ Status MemoryPool::settle_uses(Block& block, const Stream& stream) {
 }
 
 std::optional<MemoryPool::Use> MemoryPool::mark(const std::shared_ptr<const Stream>& stream) {
-  auto event = event_pool_->take();
-  if (event && (*event)->record(*stream)) return Use{stream, std::move(*event)};
+  if (stream->is_capturing()) return Use{stream, nullptr};
+  if (auto event = record(*stream)) return Use{stream, std::move(event)};
   (void)stream->synchronize();
   return std::nullopt;
+}
+
+std::shared_ptr<const Event> MemoryPool::record(const Stream& stream) {
+  auto event = event_pool_->take();
+  if (!event || !(*event)->record(stream)) return nullptr;
+  return std::move(*event);
+}
+
+bool MemoryPool::mark_late(Block& block) {
+  return std::ranges::all_of(block.uses, [&](Use& use) {
+    if (!use.event && !use.stream->is_capturing()) use.event = record(*use.stream);
+    return use.event != nullptr;
+  });
 }
 
 void MemoryPool::keep(std::unique_ptr<Block> block) {

@@ -4,7 +4,8 @@
 // Comes in: sizes, and the stream that is going to use them. Goes out: blocks that return with their last
 // owner, on any thread, while the device may still be at work on them: the pool puts an event behind each
 // stream that used a block, and the next owner's stream waits for it on the device, without the host. Of
-// pinned memory the host is the next owner, so that only blocks are given out whose events have passed.
+// pinned memory the host is the next owner, so that only blocks are given out whose events have passed. A
+// stream that the host is capturing takes no event: such a block stays idle until the capture is over.
 //
 // Invariant: the bytes of all blocks never exceed the limit. Of pinned memory, which the system cannot take
 // away, no more lies idle than was ever in use, or being copied, at once: a device works on batches that the
@@ -16,6 +17,7 @@
 #include <optional>
 #include <vector>
 
+#include "runtime/cuda/background_free.h"
 #include "runtime/cuda/event_pool.h"
 #include "runtime/cuda/freed_memory.h"
 
@@ -47,7 +49,7 @@ class MemoryBlock {
   friend class MemoryPool;
   struct Use {
     std::shared_ptr<const Stream> stream;
-    std::shared_ptr<const Event> event;
+    std::shared_ptr<const Event> event;  ///< null: the stream was being captured, and takes one later
   };
   struct Block {
     DevicePointer device = 0;
@@ -106,17 +108,23 @@ class MemoryPool : public std::enable_shared_from_this<MemoryPool> {
   bool has_room(int64_t bytes) const;
   /// So much is about to be taken, since all that would do is in use, or its copies are not done.
   void note_use(int64_t bytes);
-  /// Frees what has been idle for longest, as long as more is idle than was ever in use.
+  /// Has freed what has been idle for longest, as long as more is idle than was ever in use.
   void trim();
   Result<std::unique_ptr<Block>> grow(int64_t bytes);
   Code allocate(Block& block);
   void free(std::unique_ptr<Block> block);
+  /// Notes that its addresses are about to mean nothing.
+  void note_freed(const Block& block);
   bool drop_oldest();
   static bool is_done(const Block& block);
   /// Makes the block the next owner's.
   Status settle_uses(Block& block, const Stream& stream);
   /// Where `stream` stands; none could be had: waits until there is nothing to wait for.
   std::optional<Use> mark(const std::shared_ptr<const Stream>& stream);
+  /// An event behind what the stream was given; null: it takes none now.
+  std::shared_ptr<const Event> record(const Stream& stream);
+  /// Marks what could not be marked when the block came back. False: a capture is not over.
+  bool mark_late(Block& block);
   void keep(std::unique_ptr<Block> block);
 
   std::shared_ptr<const Context> context_;
@@ -126,6 +134,7 @@ class MemoryPool : public std::enable_shared_from_this<MemoryPool> {
   mutable std::mutex mutex_;
   std::vector<std::unique_ptr<Block>> idle_;  ///< oldest first
   std::weak_ptr<FreedMemory> freed_;
+  BackgroundFree background_;  ///< of pinned memory
   int64_t total_bytes_ = 0, idle_bytes_ = 0, peak_bytes_ = 0, peak_used_ = 0;
 };
 

@@ -25,11 +25,21 @@ CudaSession::CudaSession(std::shared_ptr<const Program> program, std::shared_ptr
       device_(MemoryPool::make(context_, MemoryKind::kDevice, options.memory_limit)),
       pinned_(MemoryPool::make(context_, MemoryKind::kPinned)),
       events_(EventPool::make(context_)),
-      graphs_(std::make_unique<GraphCache>(context_, options.graphs)),
+      times_(options.times_commands
+                 ? std::make_unique<CommandTimes>(context_, [this](FunctionHandle f) { return name_of(f); })
+                 : nullptr),
+      graphs_(std::make_unique<GraphCache>(context_, options.graphs, times_.get())),
       takes_turns_(options.memory_limit > 0) {
   device_->tell(graphs_->freed());
   pinned_->tell(graphs_->freed());
   counts_.device = context_->device().describe();
+}
+
+std::string CudaSession::name_of(FunctionHandle function) const {
+  std::string out;
+  for (size_t k = 0; k < kernels_.size(); ++k)
+    if (kernels_[k].function == function) out += (out.empty() ? "" : " | ") + program_->kernels[k].name;
+  return out;
 }
 
 Status CudaSession::prepare(const LoadedProgram& loaded, Priority priority) {
@@ -167,6 +177,7 @@ DeviceStatistics CudaSession::statistics() const {
     out.plain_runs = graphs.plain;
     out.graphs_made = graphs.made;
     out.graphs_off = graphs_->off_because();
+    if (times_) out.command_times = self.times_->results();
   }
   std::lock_guard lock(mutex_);
   out.waits = num_waits_;

@@ -78,6 +78,8 @@ class CudaSession final : public DeviceSession, public std::enable_shared_from_t
  private:
   CudaSession(std::shared_ptr<const Program> program, std::shared_ptr<const Context> context,
               const DeviceOptions& options);
+  /// The kernel that a function is, by the name in the program; of a launch of several, all of them.
+  std::string name_of(FunctionHandle function) const;
   Status prepare(const LoadedProgram& loaded, Priority priority);
   Status load_kernels();
   Status upload_constants();
@@ -95,7 +97,8 @@ class CudaSession final : public DeviceSession, public std::enable_shared_from_t
   MemoryBlock constant_block_;
   std::unique_ptr<BatchLaunch> launch_;
   std::vector<std::shared_ptr<DeviceAlternative>> alternatives_;
-  std::unique_ptr<GraphCache> graphs_;  ///< behind the modules, whose functions they name
+  std::unique_ptr<CommandTimes> times_;  ///< null: nobody asks
+  std::unique_ptr<GraphCache> graphs_;   ///< behind the modules, whose functions they name
   std::mutex enqueue_mutex_;
   std::vector<MemoryBlock> uploaded_;
   DeviceStatistics counts_;

@@ -51,6 +51,13 @@ void FakeCuda::fail(int64_t call, int code) const { entry_point<FakeCudaFail>("f
 void FakeCuda::reset() const { entry_point<FakeCudaReset>("fake_cuda_reset")(); }
 void FakeCuda::execute(bool on) const { entry_point<FakeCudaExecute>("fake_cuda_execute")(on ? 1 : 0); }
 
+void FakeCuda::forbid_waits(bool forbid) const {
+  entry_point<FakeCudaForbidWaits>("fake_cuda_forbid_waits")(forbid ? 1 : 0);
+}
+void FakeCuda::capture(runtime::cuda::StreamHandle stream, int mode) const {
+  entry_point<FakeCudaCapture>("fake_cuda_capture")(stream, mode);
+}
+
 FakeVariable::FakeVariable(const char* name, const std::string& value) : name_(name) {
   if (const char* const before = std::getenv(name)) before_ = before;
   setenv(name, value.c_str(), 1);

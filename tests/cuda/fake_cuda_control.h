@@ -34,6 +34,10 @@ class FakeCuda {
   void fail(int64_t call, int code) const;
   void reset() const;
   void execute(bool on) const;
+  /// Until told otherwise, this thread calls nothing that may wait for the device.
+  void forbid_waits(bool forbid) const;
+  /// Captures a stream in a mode of CUstreamCaptureMode; -1: no more.
+  void capture(runtime::cuda::StreamHandle stream, int mode) const;
 
  private:
   std::vector<std::string> names_;

@@ -185,11 +185,11 @@ TEST(Faults, UnknownCodeIsGivenAsANumber) {
   FakeCuda fake;
   auto context = fake_context();
   auto stream = *Stream::create(context);
-  fake.fail(2, 12345);
+  fake.fail(6, 12345);  // behind the making of an event and its record
   const auto status = stream->synchronize();
   ASSERT_FALSE(status);
   EXPECT_EQ(status.error().message(),
-            "GPU 0 (Fake GPU A): cuStreamSynchronize failed with code 12345 (the driver says no more)");
+            "GPU 0 (Fake GPU A): cuEventSynchronize failed with code 12345 (the driver says no more)");
 }
 
 TEST(Faults, CodeForAnotherArchitecture) {

@@ -40,6 +40,11 @@ TEST(DriverHeader, EntryPointsAgree) {
   EXPECT_EQ(code::kIllegalAddress, CUDA_ERROR_ILLEGAL_ADDRESS);
   EXPECT_EQ(code::kLaunchTimeout, CUDA_ERROR_LAUNCH_TIMEOUT);
   EXPECT_EQ(code::kContextIsDestroyed, CUDA_ERROR_CONTEXT_IS_DESTROYED);
+  EXPECT_EQ(code::kAssert, CUDA_ERROR_ASSERT);
+  EXPECT_EQ(code::kCaptureUnsupported, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+  EXPECT_EQ(code::kCaptureIsolation, CUDA_ERROR_STREAM_CAPTURE_ISOLATION);
+  EXPECT_EQ(code::kCaptureImplicit, CUDA_ERROR_STREAM_CAPTURE_IMPLICIT);
+  EXPECT_EQ(code::kCapturedEvent, CUDA_ERROR_CAPTURED_EVENT);
   EXPECT_EQ(code::kHardwareStackError, CUDA_ERROR_HARDWARE_STACK_ERROR);
   EXPECT_EQ(code::kIllegalInstruction, CUDA_ERROR_ILLEGAL_INSTRUCTION);
   EXPECT_EQ(code::kMisalignedAddress, CUDA_ERROR_MISALIGNED_ADDRESS);
@@ -55,6 +60,14 @@ TEST(DriverHeader, EntryPointsAgree) {
   EXPECT_EQ(attribute::kMinor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
   EXPECT_EQ(kStreamNonBlocking, static_cast<unsigned>(CU_STREAM_NON_BLOCKING));
   EXPECT_EQ(kEventDisableTiming, static_cast<unsigned>(CU_EVENT_DISABLE_TIMING));
+  EXPECT_EQ(kEventBlockingSync, static_cast<unsigned>(CU_EVENT_BLOCKING_SYNC));
+  EXPECT_EQ(capture_mode::kGlobal, static_cast<int>(CU_STREAM_CAPTURE_MODE_GLOBAL));
+  EXPECT_EQ(capture_mode::kThreadLocal, static_cast<int>(CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
+  EXPECT_EQ(capture_mode::kRelaxed, static_cast<int>(CU_STREAM_CAPTURE_MODE_RELAXED));
+  EXPECT_EQ(kNoCapture, static_cast<int>(CU_STREAM_CAPTURE_STATUS_NONE));
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(legacy_stream()), reinterpret_cast<uintptr_t>(CU_STREAM_LEGACY));
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(per_thread_stream()),
+            reinterpret_cast<uintptr_t>(CU_STREAM_PER_THREAD));
   EXPECT_EQ(kHostAllocPortable, static_cast<unsigned>(CU_MEMHOSTALLOC_PORTABLE));
 }
 

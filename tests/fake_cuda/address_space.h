@@ -26,6 +26,7 @@ struct Allocation {
   uint8_t* data = nullptr;
   int64_t size = 0;
   bool is_pinned = false;
+  int device = 0;      ///< of what is not pinned
   int64_t number = 0;  ///< in order of allocation, for messages
   // The order of uses.
   Tick written;

@@ -9,7 +9,10 @@
 //     synchronisation; what is not is an error, whatever order it happened to run in;
 //   - nodes of a graph are ordered by their edges alone, and a graph must not outlive the memory that it
 //   names;
+//   - memory of one device is used by streams of another nowhere: no access between peers is asked for;
 //   - every allocation stands alone in its address space: a byte past its end is a fault;
+//   - streams are captured as a consumer's are: a call that CUDA calls unsafe, of a thread that has not
+//     exchanged its capture mode, breaks a global capture; an event of a captured stream tells nobody anything;
 //   - calls, launches, copies, waits and live objects are counted, and the n-th call can be made to fail.
 // The environment, read by cuInit: FAKE_CUDA_DEVICES (1), FAKE_CUDA_DRIVER_VERSION (12080),
 // FAKE_CUDA_ARCHITECTURE (90), FAKE_CUDA_MEMORY (bytes), FAKE_CUDA_INIT (a code that cuInit returns),
@@ -26,6 +29,7 @@ struct FakeCudaCounters {
   int64_t uploads = 0, upload_bytes = 0, downloads = 0, download_bytes = 0, device_copies = 0;
   int64_t pageable_copies = 0;   ///< from or to memory that is not pinned: the driver waits there
   int64_t synchronizations = 0;  ///< the host waited for a stream or an event
+  int64_t spinning_waits = 0;    ///< of those: for a stream, or an event that lets no thread sleep
   int64_t graph_launches = 0, graphs_made = 0;
   int64_t stream_waits = 0, event_records = 0;
   int64_t allocations = 0, pinned_allocations = 0;
@@ -44,6 +48,10 @@ using FakeCudaErrors = const char*();               ///< fake_cuda_errors: a lin
 using FakeCudaReset = void();                       ///< fake_cuda_reset: counts and errors, not objects
 using FakeCudaFail = void(int64_t call, int code);  ///< fake_cuda_fail: the n-th call from now; 0: none
 using FakeCudaExecute = void(int execute);          ///< fake_cuda_execute: 0: work is counted, not done
+/// fake_cuda_forbid_waits: 1: a call of this thread that may wait for the device is an error.
+using FakeCudaForbidWaits = void(int forbid);
+/// fake_cuda_capture: `stream` is captured in a mode of CUstreamCaptureMode; -1: no more.
+using FakeCudaCapture = void(void* stream, int mode);
 /// fake_cuda_enqueue: work of another fake library in a stream; `drop` ends `context` once it was done. Null
 /// addresses are none. A code of the driver.
 using FakeCudaEnqueue = int(void* stream, const char* what, void (*run)(void*), void (*drop)(void*),

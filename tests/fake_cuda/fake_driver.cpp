@@ -40,12 +40,18 @@ constexpr Name kNames[] = {
     {code::kInvalidHandle, "CUDA_ERROR_INVALID_HANDLE", "invalid resource handle"},
     {code::kNotFound, "CUDA_ERROR_NOT_FOUND", "named symbol not found"},
     {code::kNotReady, "CUDA_ERROR_NOT_READY", "device not ready"},
+    {code::kCaptureUnsupported, "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED",
+     "operation not permitted when stream is capturing"},
+    {code::kCaptureIsolation, "CUDA_ERROR_STREAM_CAPTURE_ISOLATION",
+     "dependency created on uncaptured work in another stream"},
+    {code::kCaptureImplicit, "CUDA_ERROR_STREAM_CAPTURE_IMPLICIT",
+     "operation would make the legacy stream depend on a capturing blocking stream"},
+    {code::kCapturedEvent, "CUDA_ERROR_CAPTURED_EVENT",
+     "operation not permitted on an event last recorded in a capturing stream"},
     {code::kIllegalAddress, "CUDA_ERROR_ILLEGAL_ADDRESS", "an illegal memory access was encountered"},
     {code::kLaunchFailed, "CUDA_ERROR_LAUNCH_FAILED", "unspecified launch failure"},
     {code::kSystemDriverMismatch, "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH",
      "system has unsupported display driver / cuda driver combination"}};
-
-thread_local int current_depth = 0;
 
 /// Done with the allocation of one kind at `data`.
 Code release_memory(State& state, void* data, bool is_pinned) {
@@ -66,17 +72,17 @@ Code release_memory(State& state, void* data, bool is_pinned) {
 }
 
 Code copy(State& state, StreamHandle handle, CopyKind kind, void* to, const void* from, size_t bytes) {
-  const auto stream = state.streams.find(handle);
-  if (stream == state.streams.end()) return code::kInvalidHandle;
+  const auto stream = state.stream(handle);
+  if (!stream) return code::kInvalidHandle;
   Work work;
   if (const Code made = make_copy(state, kind, to, from, bytes, work); made != code::kSuccess) return made;
   const bool waits = work.writes_pageable;
   if (work.reads_pageable || waits) ++state.counters.pageable_copies;
   work.count(state.counters);
-  state.enqueue(stream->second, work.what, work.run);
+  state.enqueue(stream, work.what, work.run);
   if (waits) {
-    state.finish(*stream->second, stream->second->enqueued);
-    merge(state.host, stream->second->clock);
+    state.finish(*stream, stream->enqueued);
+    merge(state.host, stream->clock);
   }
   return code::kSuccess;
 }
@@ -170,19 +176,19 @@ ENTRY Code cuCtxPushCurrent_v2(ContextHandle context) {
   Call call;
   if (call.fails()) return call.result;
   if (!context) return code::kInvalidContext;
-  ++current_depth;
+  current_devices.push_back(static_cast<int>(reinterpret_cast<uintptr_t>(context)) - 1);
   return code::kSuccess;
 }
 ENTRY Code cuCtxPopCurrent_v2(ContextHandle*) {
   // Not counted: nobody could do anything about it.
-  if (current_depth == 0) return code::kInvalidContext;
-  --current_depth;
+  if (current_devices.empty()) return code::kInvalidContext;
+  current_devices.pop_back();
   return code::kSuccess;
 }
 ENTRY Code cuCtxGetStreamPriorityRange(int* least, int* greatest) {
   Call call;
   if (call.fails()) return call.result;
-  if (current_depth == 0) return code::kInvalidContext;
+  if (current_devices.empty()) return code::kInvalidContext;
   *least = 0;
   *greatest = -5;
   return code::kSuccess;
@@ -190,12 +196,14 @@ ENTRY Code cuCtxGetStreamPriorityRange(int* least, int* greatest) {
 
 // ---- streams and events
 
-ENTRY Code cuStreamCreateWithPriority(StreamHandle* out, unsigned, int) {
+ENTRY Code cuStreamCreateWithPriority(StreamHandle* out, unsigned flags, int) {
   Call call;
   if (call.fails()) return call.result;
-  if (current_depth == 0) return code::kInvalidContext;
+  if (current_devices.empty()) return code::kInvalidContext;
   auto stream = std::make_shared<Stream>();
   stream->number = call.state.take_number();
+  stream->device = current_devices.back();
+  stream->is_blocking = (flags & galatea::runtime::cuda::kStreamNonBlocking) == 0;
   *out = reinterpret_cast<StreamHandle>(stream.get());
   call.state.streams.emplace(stream.get(), stream);
   ++call.state.counters.live_streams;
@@ -213,33 +221,41 @@ ENTRY Code cuStreamDestroy_v2(StreamHandle handle) {
 ENTRY Code cuStreamSynchronize(StreamHandle handle) {
   Call call;
   if (call.fails()) return call.result;
-  const auto found = call.state.streams.find(handle);
-  if (found == call.state.streams.end()) return code::kInvalidHandle;
+  const auto found = call.state.stream(handle);
+  if (!found) return code::kInvalidHandle;
+  if (const Code refused = call.state.enter_waiting("cuStreamSynchronize")) return refused;
   ++call.state.counters.synchronizations;
-  call.state.finish(*found->second, found->second->enqueued);
-  merge(call.state.host, found->second->clock);
+  ++call.state.counters.spinning_waits;
+  call.state.finish(*found, found->enqueued);
+  merge(call.state.host, found->clock);
   return code::kSuccess;
 }
 ENTRY Code cuStreamWaitEvent(StreamHandle handle, EventHandle event, unsigned) {
   WorkCall call;
   if (call.fails()) return call.result;
-  const auto stream = call.state.streams.find(handle);
+  const auto stream = call.state.stream(handle);
   const auto found = call.state.events.find(event);
-  if (stream == call.state.streams.end() || found == call.state.events.end()) return code::kInvalidHandle;
+  if (!stream || found == call.state.events.end()) return code::kInvalidHandle;
   ++call.state.counters.stream_waits;
+  if (found->second->is_captured != (stream->capture_mode >= 0)) {
+    call.state.complain(found->second->is_captured ? "a stream is drawn into a capture by an event of it"
+                                                   : "a captured stream waits for what is not captured");
+    return code::kCaptureIsolation;
+  }
   if (!found->second->stream) return code::kSuccess;
-  merge(stream->second->clock, found->second->clock);
+  merge(stream->clock, found->second->clock);
   const Event before = *found->second;  // as it is now: it may be recorded again
-  call.state.enqueue(stream->second, "wait", [before](const Stream::Operation&) {
+  call.state.enqueue(stream, "wait", [before](const Stream::Operation&) {
     State::get().finish(*before.stream, before.point);
   });
   return code::kSuccess;
 }
-ENTRY Code cuEventCreate(EventHandle* out, unsigned) {
+ENTRY Code cuEventCreate(EventHandle* out, unsigned flags) {
   Call call;
   if (call.fails()) return call.result;
-  if (current_depth == 0) return code::kInvalidContext;
+  if (current_devices.empty()) return code::kInvalidContext;
   auto event = std::make_shared<Event>();
+  event->flags = flags;
   *out = reinterpret_cast<EventHandle>(event.get());
   call.state.events.emplace(event.get(), event);
   ++call.state.counters.live_events;
@@ -254,11 +270,18 @@ ENTRY Code cuEventDestroy_v2(EventHandle handle) {
 ENTRY Code cuEventRecord(EventHandle handle, StreamHandle stream_handle) {
   WorkCall call;
   if (call.fails()) return call.result;
-  const auto stream = call.state.streams.find(stream_handle);
+  const auto stream = call.state.stream(stream_handle);
   const auto found = call.state.events.find(handle);
-  if (stream == call.state.streams.end() || found == call.state.events.end()) return code::kInvalidHandle;
+  if (!stream || found == call.state.events.end()) return code::kInvalidHandle;
+  if (stream_handle == galatea::runtime::cuda::legacy_stream() && call.state.legacy_is_captured())
+    return code::kCaptureImplicit;
   ++call.state.counters.event_records;
-  *found->second = {stream->second, stream->second->enqueued, stream->second->clock};
+  Event& event = *found->second;
+  event.stream = stream;
+  event.point = stream->enqueued;
+  event.clock = stream->clock;
+  event.is_captured = stream->capture_mode >= 0;
+  event.recorded = std::chrono::steady_clock::now();
   return code::kSuccess;
 }
 ENTRY Code cuEventQuery(EventHandle handle) {
@@ -267,6 +290,8 @@ ENTRY Code cuEventQuery(EventHandle handle) {
   const auto found = call.state.events.find(handle);
   if (found == call.state.events.end()) return code::kInvalidHandle;
   const Event& event = *found->second;
+  if (const Code refused = call.state.enter_unsafe("cuEventQuery")) return refused;
+  if (event.is_captured) return code::kCapturedEvent;
   if (event.stream && event.stream->done < event.point) {
     // A caller that asks again and again shall see it happen.
     call.state.finish(*event.stream, event.stream->done + 1);
@@ -280,9 +305,45 @@ ENTRY Code cuEventSynchronize(EventHandle handle) {
   if (call.fails()) return call.result;
   const auto found = call.state.events.find(handle);
   if (found == call.state.events.end()) return code::kInvalidHandle;
+  if (const Code refused = call.state.enter_waiting("cuEventSynchronize")) return refused;
+  if (found->second->is_captured) return code::kCapturedEvent;
   ++call.state.counters.synchronizations;
+  if ((found->second->flags & galatea::runtime::cuda::kEventBlockingSync) == 0)
+    ++call.state.counters.spinning_waits;
   if (found->second->stream) call.state.finish(*found->second->stream, found->second->point);
   merge(call.state.host, found->second->clock);
+  return code::kSuccess;
+}
+
+ENTRY Code cuEventElapsedTime(float* milliseconds, EventHandle begin, EventHandle end) {
+  Call call;
+  if (call.fails()) return call.result;
+  const auto first = call.state.events.find(begin), last = call.state.events.find(end);
+  if (first == call.state.events.end() || last == call.state.events.end()) return code::kInvalidHandle;
+  const Event &from = *first->second, &to = *last->second;
+  if ((from.flags | to.flags) & galatea::runtime::cuda::kEventDisableTiming) return code::kInvalidHandle;
+  if (!from.stream || !to.stream) return code::kInvalidHandle;
+  if (to.stream->done < to.point) return code::kNotReady;
+  // When they were recorded, which says nothing of a device.
+  *milliseconds = std::chrono::duration<float, std::milli>(to.recorded - from.recorded).count();
+  return code::kSuccess;
+}
+
+// ---- captures
+
+ENTRY Code cuStreamIsCapturing(StreamHandle handle, int* status) {
+  Call call;
+  if (call.fails()) return call.result;
+  const auto stream = call.state.stream_as_it_is(handle);
+  if (!stream) return code::kInvalidHandle;
+  if (handle == galatea::runtime::cuda::legacy_stream() && call.state.legacy_is_captured())
+    return code::kCaptureImplicit;
+  *status = stream->capture_mode >= 0 ? 1 : 0;
+  return code::kSuccess;
+}
+ENTRY Code cuThreadExchangeStreamCaptureMode(int* mode) {
+  // Not counted, as nobody could do anything about it.
+  std::swap(*mode, thread_capture_mode);
   return code::kSuccess;
 }
 
@@ -291,12 +352,14 @@ ENTRY Code cuEventSynchronize(EventHandle handle) {
 ENTRY Code cuMemAlloc_v2(DevicePointer* out, size_t bytes) {
   Call call;
   if (call.fails()) return call.result;
-  if (current_depth == 0) return code::kInvalidContext;
+  if (current_devices.empty()) return code::kInvalidContext;
+  if (const Code refused = call.state.enter_unsafe("cuMemAlloc")) return refused;
   FakeCudaCounters& counters = call.state.counters;
   if (counters.live_bytes + static_cast<int64_t>(bytes) > call.state.settings.memory)
     return code::kOutOfMemory;
   Allocation* made = call.state.memory.allocate(static_cast<int64_t>(bytes), false);
   if (!made) return code::kOutOfMemory;
+  made->device = current_devices.back();
   ++counters.allocations;
   ++counters.live_allocations;
   counters.live_bytes += made->size;
@@ -305,6 +368,7 @@ ENTRY Code cuMemAlloc_v2(DevicePointer* out, size_t bytes) {
 }
 ENTRY Code cuMemFree_v2(DevicePointer address) {
   Call call;
+  if (const Code refused = call.state.enter_waiting("cuMemFree")) return refused;
   const Code result = release_memory(call.state, pointer(address), false);
   return call.fails() ? call.result : result;
 }
@@ -318,7 +382,8 @@ ENTRY Code cuMemGetInfo_v2(size_t* free_bytes, size_t* all) {
 ENTRY Code cuMemHostAlloc(void** out, size_t bytes, unsigned) {
   Call call;
   if (call.fails()) return call.result;
-  if (current_depth == 0) return code::kInvalidContext;
+  if (current_devices.empty()) return code::kInvalidContext;
+  if (const Code refused = call.state.enter_unsafe("cuMemHostAlloc")) return refused;
   Allocation* made = call.state.memory.allocate(static_cast<int64_t>(bytes), true);
   if (!made) return code::kOutOfMemory;
   ++call.state.counters.pinned_allocations;
@@ -328,6 +393,7 @@ ENTRY Code cuMemHostAlloc(void** out, size_t bytes, unsigned) {
 }
 ENTRY Code cuMemFreeHost(void* data) {
   Call call;
+  if (const Code refused = call.state.enter_waiting("cuMemFreeHost")) return refused;
   const Code result = release_memory(call.state, data, true);
   return call.fails() ? call.result : result;
 }
@@ -352,7 +418,7 @@ ENTRY Code cuMemcpyDtoDAsync_v2(DevicePointer to, DevicePointer from, size_t byt
 ENTRY Code cuModuleLoadData(ModuleHandle* out, const void* image) {
   Call call;
   if (call.fails()) return call.result;
-  if (current_depth == 0) return code::kInvalidContext;
+  if (current_devices.empty()) return code::kInvalidContext;
   // What the fake NVRTC gives: "galatea-fake-cubin", the architecture, a path; a line each.
   const char* text = static_cast<const char*>(image);
   int architecture = 0, length = 0;
@@ -405,15 +471,15 @@ ENTRY Code cuLaunchKernel(FunctionHandle handle, unsigned grid_x, unsigned grid_
                           StreamHandle stream_handle, void** arguments, void**) {
   WorkCall call;
   if (call.fails()) return call.result;
-  const auto stream = call.state.streams.find(stream_handle);
-  if (stream == call.state.streams.end()) return code::kInvalidHandle;
+  const auto stream = call.state.stream(stream_handle);
+  if (!stream) return code::kInvalidHandle;
   if (grid_y != 1 || grid_z != 1 || block_y != 1 || block_z != 1) return code::kInvalidValue;
   Work work;
   if (const Code made = make_launch(call.state, handle, grid_x, block_x, arguments, work);
       made != code::kSuccess)
     return made;
   work.count(call.state.counters);
-  call.state.enqueue(stream->second, work.what, work.run);
+  call.state.enqueue(stream, work.what, work.run);
   return code::kSuccess;
 }
 
@@ -430,9 +496,9 @@ ENTRY int fake_cuda_enqueue(void* handle, const char* what, void (*run)(void*), 
   const std::shared_ptr<void> kept(context, drop);
   State& state = State::get();
   std::lock_guard lock(state.mutex);
-  const auto stream = state.streams.find(handle);
-  if (stream == state.streams.end()) return code::kInvalidHandle;
-  state.enqueue(stream->second, what, [=, &state](const Stream::Operation& operation) {
+  const auto stream = state.stream(static_cast<StreamHandle>(handle));
+  if (!stream) return code::kInvalidHandle;
+  state.enqueue(stream, what, [=, &state](const Stream::Operation& operation) {
     if (!state.executes) return;
     if (reads && !state.use(reads, operation, false, "source")) return;
     if (writes && !state.use(writes, operation, true, "target")) return;
@@ -463,6 +529,13 @@ ENTRY void fake_cuda_reset() {
 ENTRY void fake_cuda_fail(int64_t call, int result) {
   std::lock_guard lock(State::get().mutex);
   State::get().fail_at(call, result);
+}
+ENTRY void fake_cuda_forbid_waits(int forbid) { thread_must_not_wait = forbid != 0; }
+ENTRY void fake_cuda_capture(void* handle, int mode) {
+  State& state = State::get();
+  std::lock_guard lock(state.mutex);
+  if (const auto stream = state.stream_as_it_is(static_cast<StreamHandle>(handle)))
+    stream->capture_mode = mode;
 }
 ENTRY void fake_cuda_execute(int execute) {
   std::lock_guard lock(State::get().mutex);

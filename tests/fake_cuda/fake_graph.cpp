@@ -173,8 +173,8 @@ ENTRY Code cuGraphLaunch(GraphExecHandle handle, StreamHandle stream_handle) {
   if (call.fails()) return call.result;
   State& state = call.state;
   const auto found = state.graph_execs.find(handle);
-  const auto stream = state.streams.find(stream_handle);
-  if (found == state.graph_execs.end() || stream == state.streams.end()) return code::kInvalidHandle;
+  const auto stream = state.stream(stream_handle);
+  if (found == state.graph_execs.end() || !stream) return code::kInvalidHandle;
   const std::shared_ptr<GraphExec> exec = found->second;
   if (state.executes) look_for_freed(state, *exec);
   ++state.counters.graph_launches;
@@ -182,14 +182,15 @@ ENTRY Code cuGraphLaunch(GraphExecHandle handle, StreamHandle stream_handle) {
   for (const GraphNode& node : exec->nodes) node.work.count(state.counters);
   // A graph runs once at a time.
   const Event before = exec->last;
-  merge(stream->second->clock, before.clock);
-  state.enqueue(stream->second, "graph",
+  merge(stream->clock, before.clock);
+  state.enqueue(stream, "graph",
                 [exec, before, launch = exec->launches, &state](const Stream::Operation& operation) {
                   if (before.stream) state.finish(*before.stream, before.point);
                   std::vector<Stream::Operation> nodes(exec->nodes.size());
                   for (size_t k = 0; k < nodes.size(); ++k) {
                     const GraphNode& node = exec->nodes[k];
                     nodes[k].clock = operation.clock;
+                    nodes[k].device = operation.device;
                     for (const size_t b : node.behind) merge(nodes[k].clock, nodes[b].clock);
                     nodes[k].clock[node.number] = launch;
                     nodes[k].tick = {node.number, launch, node.work.what + " of a graph"};
@@ -198,8 +199,10 @@ ENTRY Code cuGraphLaunch(GraphExecHandle handle, StreamHandle stream_handle) {
                     exec->nodes[k].work.run(nodes[k]);
                 });
   // Behind the launch comes what stands behind all of its nodes.
-  for (const GraphNode& node : exec->nodes) stream->second->clock[node.number] = exec->launches;
-  exec->last = {stream->second, stream->second->enqueued, stream->second->clock};
+  for (const GraphNode& node : exec->nodes) stream->clock[node.number] = exec->launches;
+  exec->last.stream = stream;
+  exec->last.point = stream->enqueued;
+  exec->last.clock = stream->clock;
   return code::kSuccess;
 }
 ENTRY Code cuGraphDestroy(GraphHandle handle) {

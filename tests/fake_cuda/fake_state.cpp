@@ -1,6 +1,7 @@
 // Work that waits, and the faults that tests ask for.
 #include "tests/fake_cuda/fake_state.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <utility>
@@ -36,6 +37,7 @@ void write_report() {
   line("synchronizations", c.synchronizations);
   line("launched_graphs", c.graph_launches);
   line("graphs_made", c.graphs_made);
+  line("spinning_waits", c.spinning_waits);
   line("stream_waits", c.stream_waits);
   line("event_records", c.event_records);
   line("allocations", c.allocations);
@@ -87,6 +89,72 @@ Code State::enter(const char* entry) {
   return fail_code_;
 }
 
+thread_local std::vector<int> current_devices;
+thread_local int thread_capture_mode = runtime::cuda::capture_mode::kGlobal;
+thread_local bool thread_must_not_wait = false;
+
+Code State::enter_unsafe(const char* entry) {
+  const bool breaks = std::ranges::any_of(streams, [](const auto& each) {
+    return each.second->capture_mode == runtime::cuda::capture_mode::kGlobal;
+  });
+  if (!breaks || thread_capture_mode == runtime::cuda::capture_mode::kRelaxed) return code::kSuccess;
+  complain(std::string(entry) + " breaks a graph's capture, whose mode is global");
+  return code::kCaptureUnsupported;
+}
+
+Code State::enter_waiting(const char* entry) {
+  if (thread_must_not_wait)
+    complain(std::string(entry) + " may wait for the device on a thread that must not");
+  return enter_unsafe(entry);
+}
+
+std::shared_ptr<Stream> State::make_blocking() {
+  auto out = std::make_shared<Stream>();
+  out->number = take_number();
+  out->is_blocking = true;
+  out->device = current_devices.empty() ? 0 : current_devices.back();
+  return out;
+}
+
+std::shared_ptr<Stream> State::stream_as_it_is(runtime::cuda::StreamHandle handle) {
+  if (handle == runtime::cuda::legacy_stream()) {
+    if (!legacy_) legacy_ = make_blocking();
+    return legacy_;
+  }
+  if (handle == runtime::cuda::per_thread_stream()) {
+    auto& mine = per_thread_[std::this_thread::get_id()];
+    if (!mine) mine = make_blocking();
+    return mine;
+  }
+  const auto found = streams.find(handle);
+  return found == streams.end() ? nullptr : found->second;
+}
+
+std::shared_ptr<Stream> State::stream(runtime::cuda::StreamHandle handle) {
+  auto out = stream_as_it_is(handle);
+  if (!out || !out->is_blocking) return out;
+  if (out != legacy_) {
+    if (legacy_) order(legacy_, out);
+    return out;
+  }
+  for (const auto& [thread, each] : per_thread_) order(each, out);
+  for (const auto& [key, each] : streams)
+    if (each->is_blocking) order(each, out);
+  return out;
+}
+
+void State::order(const std::shared_ptr<Stream>& earlier, const std::shared_ptr<Stream>& later) {
+  merge(later->clock, earlier->clock);
+  enqueue(later, "order", [earlier, point = earlier->enqueued](const Stream::Operation&) {
+    State::get().finish(*earlier, point);
+  });
+}
+
+bool State::legacy_is_captured() const {
+  return std::ranges::any_of(
+      streams, [](const auto& each) { return each.second->is_blocking && each.second->capture_mode >= 0; });
+}
+
 void State::fail_at(int64_t call, Code result) {
   fail_call_ = call;
   fail_code_ = result;
@@ -121,6 +189,7 @@ void State::enqueue(const std::shared_ptr<Stream>& stream, std::string what,
   operation.tick = {stream->number, ++stream->enqueued, std::move(what)};
   stream->clock[stream->number] = stream->enqueued;
   operation.clock = stream->clock;
+  operation.device = stream->device;
   operation.run = std::move(run);
   stream->waiting.push_back(std::move(operation));
   if (settings.eager) finish(*stream, stream->enqueued);
@@ -137,6 +206,8 @@ void State::finish(Stream& stream, uint64_t point) {
 
 void State::finish_all() {
   for (const auto& [handle, stream] : streams) finish(*stream, stream->enqueued);
+  for (const auto& [thread, stream] : per_thread_) finish(*stream, stream->enqueued);
+  if (legacy_) finish(*legacy_, legacy_->enqueued);
 }
 
 Allocation* State::use(const void* address, const Stream::Operation& by, bool is_write, const char* name) {
@@ -146,6 +217,9 @@ Allocation* State::use(const void* address, const Stream::Operation& by, bool is
     lose(code::kIllegalAddress);
     return nullptr;
   }
+  if (!found->is_pinned && found->device != by.device)
+    complain(by.tick.what + " on GPU " + std::to_string(by.device) + " uses memory of GPU " +
+             std::to_string(found->device) + ": " + name);
   if (const std::string conflict = found->use(by.tick, by.clock, is_write); !conflict.empty())
     complain(conflict);
   return found;

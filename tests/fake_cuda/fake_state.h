@@ -3,13 +3,16 @@
 // Comes in: calls of fake_driver.cpp. Goes out: codes of the driver. One lock around everything.
 #pragma once
 
+#include <chrono>
 #include <deque>
 #include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <thread>
 #include <unordered_map>
+#include <vector>
 
 #include "runtime/cuda/driver_api.h"
 #include "tests/fake_cuda/address_space.h"
@@ -24,18 +27,24 @@ struct Stream {
   struct Operation {
     Tick tick;
     Clock clock;
+    int device = 0;
     std::function<void(const Operation&)> run;
   };
-  int number = 0;
+  int number = 0, device = 0;
   Clock clock;  ///< what the next operation comes after
   std::deque<Operation> waiting;
   uint64_t enqueued = 0, done = 0;
+  bool is_blocking = false;  ///< ordered with the legacy stream
+  int capture_mode = -1;     ///< -1: nobody captures it
 };
 
 struct Event {
   std::shared_ptr<Stream> stream;  ///< null: never recorded
   uint64_t point = 0;              ///< operations of the stream in front of it
   Clock clock;
+  unsigned flags = 0;
+  bool is_captured = false;  ///< recorded in a stream that was being captured
+  std::chrono::steady_clock::time_point recorded{};
 };
 
 struct Graph;
@@ -59,6 +68,13 @@ struct Settings {
   bool eager = false, permuted = false;
 };
 
+/// Of this thread: the devices whose contexts are current, the innermost last.
+extern thread_local std::vector<int> current_devices;
+/// Of this thread, exchanged by cuThreadExchangeStreamCaptureMode.
+extern thread_local int thread_capture_mode;
+/// A test says that this thread does not wait now.
+extern thread_local bool thread_must_not_wait;
+
 class State {
  public:
   static State& get();
@@ -79,6 +95,16 @@ class State {
 
   /// At the head of every entry point: counts, and says how the call shall fail (or does not).
   Code enter(const char* entry);
+  /// At the head of a call that may wait for the device, or that breaks the capture of a graph.
+  Code enter_unsafe(const char* entry);
+  Code enter_waiting(const char* entry);
+  /// The stream of a handle as work or an event is to find it: behind the legacy stream, and the other way
+  /// round, where CUDA orders them. Null: there is none.
+  std::shared_ptr<Stream> stream(runtime::cuda::StreamHandle handle);
+  /// The same without order.
+  std::shared_ptr<Stream> stream_as_it_is(runtime::cuda::StreamHandle handle);
+  bool legacy_is_captured() const;
+
   /// A number in clocks, for a stream or what is one to the order of uses.
   int take_number() { return ++numbers_; }
   void read_environment();
@@ -97,6 +123,12 @@ class State {
   Allocation* use(const void* address, const Stream::Operation& by, bool is_write, const char* name);
 
  private:
+  std::shared_ptr<Stream> make_blocking();
+  /// What `later` is given from now on comes behind what `earlier` was given.
+  void order(const std::shared_ptr<Stream>& earlier, const std::shared_ptr<Stream>& later);
+
+  std::shared_ptr<Stream> legacy_;
+  std::map<std::thread::id, std::shared_ptr<Stream>> per_thread_;
   int numbers_ = 0;
   int64_t fail_call_ = 0;  ///< counts down; 0: none
   Code fail_code_ = code::kOutOfMemory, lost_ = code::kSuccess;

@@ -13,7 +13,10 @@ namespace galatea::testing {
 class TestDevice {
  public:
   TestDevice() {
-    if (!std::getenv("GALATEA_TEST_GPU")) fake_.emplace();
+    if (std::getenv("GALATEA_TEST_GPU"))
+      hold_context();
+    else
+      fake_.emplace();
   }
   void reset() const {
     if (fake_) fake_->reset();
@@ -29,6 +32,15 @@ class TestDevice {
   std::string errors() const { return fake_ ? fake_->errors() : ""; }
 
  private:
+  /// Of a real device, for all tests of the process: making one takes longer than most of them.
+  static void hold_context() {
+    static const auto kHeld = [] {
+      auto driver = runtime::cuda::Driver::shared();
+      return driver ? runtime::cuda::Context::open(*driver, 0) : std::unexpected(driver.error());
+    }();
+    (void)kHeld;
+  }
+
   std::optional<FakeCuda> fake_;
 };
 

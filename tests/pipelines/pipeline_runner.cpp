@@ -112,7 +112,7 @@ PipelineOutcome run_pipeline(const std::string& text, uint64_t images, const Pip
   PipelineOutcome out;
   SourceMap sources;
   dsl::FrontendOptions frontend;
-  frontend.host.batch_size = 4;
+  frontend.host.batch_size = way.batch_size;
   frontend.host.device = way.gpu ? "gpu" : "cpu";
   if (!data.empty() && text.find("(data: str") != std::string::npos)
     frontend.parameters.emplace_back("data", data);

@@ -24,6 +24,7 @@ struct PipelineWay {
   int batches = 1;               ///< through as many epochs as that takes; more than one: of files
   bool graphs = true;            ///< runtime::DeviceOptions
   int scale = 1;                 ///< images but "other" are so many times as high and wide
+  int batch_size = 4;            ///< other than that: of pipelines that are fed nothing
 };
 
 struct PipelineOutcome {

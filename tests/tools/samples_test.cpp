@@ -5,6 +5,7 @@
 #include <fstream>
 #include <iterator>
 #include <map>
+#include <set>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -77,6 +78,30 @@ TEST(Samples, CorruptOnesAreCorrupt) {
   EXPECT_TRUE(files["broken/03_no_picture.jpg"].starts_with("This file"));
 }
 
+TEST(Samples, PhotographsAreOfTheSizesOfADataSet) {
+  const fs::path folder = fs::path(testing::TempDir()) / "galatea_photographs_test";
+  fs::remove_all(folder);
+  const std::string command = std::string(GALATEA_BINARY_DIR) + "/bin/galatea-samples --photographs 9 " +
+                              folder.string() + " 2>/dev/null";
+  ASSERT_EQ(std::system(command.c_str()), 0);
+  const auto files = read_all(folder);
+  EXPECT_EQ(files.size(), 9U);
+  std::set<std::string> different;
+  size_t bytes = 0;
+  for (const auto& [name, content] : files) {
+    different.insert(content);
+    bytes += content.size();
+    // Height and width in the start of the frame: 375 and 500.
+    EXPECT_NE(content.find(std::string("\xFF\xC0\x00\x11\x08\x01\x77\x01\xF4", 9)), std::string::npos)
+        << name;
+  }
+  EXPECT_EQ(different.size(), 9U);
+  EXPECT_EQ(files.count("buildings/000000.jpg"), 1U);
+  EXPECT_GT(bytes / 9, size_t{90'000});
+  EXPECT_LT(bytes / 9, size_t{130'000});
+  fs::remove_all(folder);
+}
+
 TEST(Samples, WrongUseAndUnwritablePlacesAreErrors) {
   auto status = [](const std::string& arguments) {
     const std::string command =
@@ -86,6 +111,9 @@ TEST(Samples, WrongUseAndUnwritablePlacesAreErrors) {
   EXPECT_EQ(status(""), 2);
   EXPECT_EQ(status("--nothing"), 2);
   EXPECT_EQ(status("--help"), 0);
+  EXPECT_EQ(status("--photographs 0 photos"), 2);
+  EXPECT_EQ(status("--photographs many photos"), 2);
+  EXPECT_EQ(status("--photographs 3"), 2);
   EXPECT_EQ(status("/dev/null/samples"), 1);
 }
 

@@ -6,13 +6,25 @@
 //       3, 6 and 8, a PNG, a WebP, a BMP
 //   DIR-corrupt/broken/NN_*
 //       4 good pictures, one cut short, one that is no picture
+// galatea-samples --photographs N DIR: N photographs as data sets have them, all of 500 × 375 pixels, JPEG of
+// 4:2:0, about 110 kB each; on all processors.
+//
 // The same bytes on every run.
+#include <algorithm>
+#include <atomic>
+#include <charconv>
 #include <cstdio>
+#include <cstring>
 #include <exception>
 #include <filesystem>
 #include <fstream>
+#include <future>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <thread>
+#include <utility>
+#include <vector>
 
 #include "tools/draw_samples/picture.h"
 #include "tools/draw_samples/scene.h"
@@ -93,6 +105,19 @@ std::vector<uint8_t> encode(const Sample& sample, uint32_t seed) {
   return {};
 }
 
+constexpr int kPhotographQuality = 97;
+
+/// Photograph number `k`, in the folder of its class.
+std::pair<std::filesystem::path, Sample> photograph(int k) {
+  constexpr std::pair<SceneKind, const char*> kClasses[] = {
+      {kB, "buildings"}, {kF, "fields"}, {kO, "objects"}};
+  const auto& [kind, folder] = kClasses[k % 3];
+  char name[16] = {};
+  std::snprintf(name, sizeof(name), "%06d.jpg", k);
+  return {std::filesystem::path(folder) / name,
+          {kind, "", 500, 375, Format::kJpeg, {.quality = kPhotographQuality}}};
+}
+
 void write(const std::filesystem::path& path, const std::vector<uint8_t>& bytes) {
   std::filesystem::create_directories(path.parent_path());
   std::ofstream out(path, std::ios::binary);
@@ -112,6 +137,24 @@ size_t draw_photographs(const std::filesystem::path& directory) {
   return total;
 }
 
+size_t draw_data_set(const std::filesystem::path& directory, int count) {
+  std::atomic<int> next = 0;
+  std::atomic<size_t> total = 0;
+  const auto draw = [&] {
+    for (int k = next++; k < count; k = next++) {
+      const auto [path, sample] = photograph(k);
+      const std::vector<uint8_t> bytes = encode(sample, static_cast<uint32_t>(1000 + k));
+      write(directory / path, bytes);
+      total += bytes.size();
+    }
+  };
+  std::vector<std::future<void>> threads;
+  for (unsigned k = 0; k < std::max(1U, std::thread::hardware_concurrency()); ++k)
+    threads.push_back(std::async(std::launch::async, draw));
+  for (std::future<void>& each : threads) each.get();  // with what it threw
+  return total;
+}
+
 void draw_corrupt(const std::filesystem::path& directory) {
   const Sample good[] = {{kF, "00_good.jpg", 240, 180},
                          {kB, "02_good.jpg", 180, 240},
@@ -126,25 +169,53 @@ void draw_corrupt(const std::filesystem::path& directory) {
   write(directory / "03_no_picture.jpg", {text.begin(), text.end()});
 }
 
+/// "buildings/" without the slash, so that the corrupt ones lie beside it.
+std::filesystem::path folder_of(const char* text) {
+  std::filesystem::path out = std::filesystem::path(text).lexically_normal();
+  return out.filename().empty() ? out.parent_path() : out;
+}
+
+struct Arguments {
+  int photographs = 0;  ///< 0: the samples
+  std::filesystem::path folder;
+};
+
+/// Nothing: they are not understood.
+std::optional<Arguments> parse(int argc, char** argv) {
+  Arguments out;
+  if (argc == 4 && std::string_view(argv[1]) == "--photographs") {
+    const char* const end = argv[2] + std::strlen(argv[2]);
+    if (std::from_chars(argv[2], end, out.photographs).ptr != end || out.photographs < 1) return std::nullopt;
+  } else if (argc != 2) {
+    return std::nullopt;
+  }
+  if (argv[argc - 1][0] == '-') return std::nullopt;
+  out.folder = folder_of(argv[argc - 1]);
+  return out;
+}
+
 }  // namespace
 }  // namespace galatea::samples
 
 int main(int argc, char** argv) {
-  if (argc != 2 || std::string_view(argv[1]) == "--help" || argv[1][0] == '-') {
+  using namespace galatea::samples;  // NOLINT: of this program
+  const auto arguments = parse(argc, argv);
+  if (!arguments) {
     const bool asked = argc == 2 && std::string_view(argv[1]) == "--help";
-    std::fprintf(asked ? stdout : stderr,
-                 "usage: galatea-samples DIR\nDraws sample photographs into DIR (three class folders) and "
-                 "DIR-corrupt.\n"
-                 "example: galatea-samples build/samples\n");
+    std::fprintf(
+        asked ? stdout : stderr,
+        "usage: galatea-samples [--photographs N] DIR\n"
+        "Draws sample photographs into DIR (three class folders) and DIR-corrupt, or N of one size into DIR.\n"
+        "example: galatea-samples build/samples\n");
     return asked ? 0 : 2;
   }
   try {
-    std::filesystem::path directory = std::filesystem::path(argv[1]).lexically_normal();
-    if (directory.filename().empty()) directory = directory.parent_path();  // "samples/"
-    size_t total = galatea::samples::draw_photographs(directory);
-    galatea::samples::draw_corrupt(directory.string() + "-corrupt/broken");
-    std::fprintf(stderr, "drew %zu photographs (%.1f MB) into %s\n", std::size(galatea::samples::kSamples),
-                 static_cast<double>(total) / 1e6, directory.c_str());
+    const auto& [photographs, folder] = *arguments;
+    const size_t total = photographs > 0 ? draw_data_set(folder, photographs) : draw_photographs(folder);
+    if (photographs == 0) draw_corrupt(folder.string() + "-corrupt/broken");
+    std::fprintf(stderr, "drew %zu photographs (%.1f MB) into %s\n",
+                 photographs > 0 ? static_cast<size_t>(photographs) : std::size(kSamples),
+                 static_cast<double>(total) / 1e6, folder.c_str());
     return 0;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "galatea-samples: %s\n", error.what());

@@ -1,0 +1,138 @@
+"""The check of a GPU (bench/gpu/run) over the fake driver: whenever it is cut off, the document is whole, and says how far it came."""
+
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BUILD = pathlib.Path(os.environ["GALATEA_BUILD"])
+STATES = {"running", "passed", "failed", "cut off", "not begun"}
+
+
+def folder_of_the_check(folder):
+    """What `./dev gpu-check` packs, by links."""
+    (folder / "bin").mkdir()
+    for program in ("galatea", "galatea-samples", "gpu_test", "gpu_bench"):
+        (folder / "bin" / program).symlink_to(BUILD / "bin" / program)
+    for file in ("run", "document"):
+        shutil.copy(ROOT / "bench" / "gpu" / file, folder)
+    shutil.copy(ROOT / "bench" / "benches" / "gpu.dali-dsl", folder)
+    (folder / "examples").mkdir()
+    shutil.copy(ROOT / "examples" / "01_hello.dali-dsl", folder / "examples")
+
+
+def end_session(session):
+    """Ends all of it at once: parts have process groups of their own."""
+    for file in pathlib.Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = file.read_text().rpartition(")")[2].split()
+            if int(fields[3]) == session:
+                os.kill(int(file.parent.name), signal.SIGKILL)
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+
+
+class GpuCheck(unittest.TestCase):
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp())
+        self.addCleanup(shutil.rmtree, self.folder)
+        folder_of_the_check(self.folder)
+        self.file = self.folder / "check.json"
+
+    def start(self, seconds, **settings):
+        environment = {
+            **os.environ,
+            "GALATEA_CUDA_LIBRARY_PATH": str(BUILD / "fake_cuda"),
+            "TMPDIR": str(self.folder),
+            "GALATEA_GPU_CHECK_SECONDS": str(seconds),
+            "GALATEA_GPU_CHECK_PHOTOGRAPHS": "12",
+            "GALATEA_GPU_BENCH_SECONDS": "0.01",
+            "GALATEA_GPU_BENCH_BATCH_SIZES": "8",
+            **settings,
+        }
+        return subprocess.Popen(
+            [self.folder / "run", self.file],
+            env=environment,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+
+    def wait_for_the_file(self, process):
+        while not self.file.exists() and process.poll() is None:
+            time.sleep(0.05)
+
+    def document(self):
+        document = json.loads(self.file.read_text())
+        self.assertIn("GPU 0", document["version"])
+        for part in document["parts"]:
+            self.assertIn(part["state"], STATES)
+        return document
+
+    def test_whenever_it_is_cut_off_the_document_is_whole(self):
+        for moment in (0.5, 1.5, 3):
+            process = self.start(60)
+            self.wait_for_the_file(process)
+            time.sleep(moment)
+            self.assertIsNone(process.poll(), "ended before it was cut off")
+            end_session(process.pid)
+            process.communicate()
+            self.assertFalse(self.document()["complete"])
+            self.file.unlink()
+
+    def test_asked_to_stop_it_writes_what_it_has(self):
+        process = self.start(60)
+        self.wait_for_the_file(process)
+        time.sleep(1.2)
+        process.terminate()
+        process.communicate(timeout=20)
+        self.assertFalse(self.document()["complete"])
+        self.assertEqual([each for each in self.folder.glob("tmp.*")], [])
+
+    def test_within_its_time_it_says_what_was_not_begun(self):
+        process = self.start(6)
+        _, said = process.communicate(timeout=60)
+        document = self.document()
+        self.assertTrue(document["complete"], said)
+        self.assertEqual(process.returncode, 4, said)
+        self.assertIn("not begun", [part["state"] for part in document["parts"]])
+
+    def test_a_measurement_counts_its_samples(self):
+        """12 photographs in batches of 8: a batch of 8, one of 4, whatever the batch size says."""
+        (self.folder / "bin" / "gpu_test").unlink()
+        (self.folder / "bin" / "gpu_test").write_text(
+            "#!/bin/sh\necho '[ RUN      ] A.B'\necho '[       OK ] A.B (12 ms)'\n"
+            "echo '[ RUN      ] A.C'\necho '[  SKIPPED ] A.C (0 ms)'\necho '[ RUN      ] A.D'\nexit 5\n"
+        )
+        (self.folder / "bin" / "gpu_test").chmod(0o755)
+        process = self.start(100)
+        self.addCleanup(process.communicate)
+        self.addCleanup(process.terminate)
+        rows = []
+        limit = time.monotonic() + 90
+        while not rows and time.monotonic() < limit and process.poll() is None:
+            time.sleep(0.5)
+            if not self.file.exists():
+                continue
+            parts = {part["part"]: part for part in self.document()["parts"]}
+            rows = parts.get("photographs", {}).get("result", {}).get("pipelines", [])
+        self.assertEqual(parts["flags"]["state"], "failed")
+        self.assertEqual(parts["flags"]["exit_status"], 5)
+        self.assertEqual(parts["flags"]["tests"], {"A.B": 12, "A.C": "skipped", "A.D": "began"})
+        (row,) = rows
+        self.assertEqual(row["batch_size"], 8)
+        self.assertLess(row["samples_per_batch"], 8)
+        self.assertEqual(row["samples_of_smallest_batch"], 4)
+        self.assertEqual(row["graphs_off"], "")
+        self.assertIn("upload", [each["what"] for each in row["commands"]])
+
+
+if __name__ == "__main__":
+    unittest.main()
