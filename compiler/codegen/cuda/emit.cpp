@@ -311,10 +311,22 @@ class Emitter {
     }
     if (node.role == LoopRole::kGrid)
       out_.line(fmt::format("GALATEA_GRID(v{}, {}, {}) {{", node.var, index(node.begin), index(node.end)));
+    else if (const If* only = ends_with(node))
+      return emit_until(node, *only);
     else
       out_.line(fmt::format("for (i64 v{0} = {1}, e{0} = {2}; v{0} < e{0}; ++v{0}) {{", node.var,
                             index(node.begin), index(node.end)));
     body(node.body);
+  }
+  /// The condition without which an iteration does nothing, and so does each that follows it; else null.
+  static const If* ends_with(const For& node) {
+    const auto* only = node.body.size() == 1 ? std::get_if<If>(&node.body[0].node) : nullptr;
+    return only && only->else_body.empty() && !uses_var(only->condition, node.var) ? only : nullptr;
+  }
+  void emit_until(const For& node, const If& only) {
+    out_.line(fmt::format("for (i64 v{0} = {1}, e{0} = {2}; v{0} < e{0} && {3}; ++v{0}) {{", node.var,
+                          index(node.begin), index(node.end), value(only.condition)));
+    body(only.then_body);
   }
   /// Each thread takes `width` neighbouring elements, by wide loads and stores where these are aligned, else
   /// one by one.
