@@ -10,11 +10,13 @@
 #include <algorithm>
 #include <functional>
 #include <set>
+#include <sstream>
 #include <unordered_map>
 
 #include "base/text_writer.h"
 #include "compiler/codegen/cuda/scalar_text.h"
 #include "compiler/codegen/cuda/wide_loops.h"
+#include "compiler/kernel/narrow_indices.h"
 #include "compiler/kernel/spread_phases.h"
 #include "runtime/kernel_abi.h"
 
@@ -30,22 +32,32 @@ std::string identifier(const std::string& name) {
   return out;
 }
 
+/// What a text is: a kernel; a function that a kernel runs for a call; or what either runs in place of itself
+/// for a call that is not small.
+enum class TextForm : uint8_t { kKernel, kArm, kRare };
+
 class Emitter {
  public:
-  Emitter(const LoopKernel& kernel, const std::string& name, bool is_arm = false)
-      : kernel_(kernel), name_(name), is_arm_(is_arm) {}
+  /// `rare`: the text of form kRare, which calls run whose `small` parameters are not, or whose tiles do not
+  /// fit; empty: there is none.
+  Emitter(const LoopKernel& kernel, const std::string& name, TextForm form, std::string rare = {},
+          std::vector<int> small = {})
+      : kernel_(kernel), name_(name), form_(form), rare_(std::move(rare)), small_(std::move(small)) {}
 
   std::string run() {
-    if (!is_arm_) out_.line(fmt::format("// {}", kernel_.name));
+    const bool is_kernel = form_ == TextForm::kKernel;
+    if (is_kernel) out_.line(fmt::format("// {}", kernel_.name));
     const int inputs = num_inputs(kernel_);
     int tensors = 0;
     for (const LoopBuffer& buffer : kernel_.buffers) tensors = std::max(tensors, buffer.tensor + 1);
-    out_.line(is_arm_ ? "{"
-                      : fmt::format("{}({}, {}, {}) {{",
-                                    is_made_in_tiles(kernel_) ? "GALATEA_TILE_KERNEL" : "GALATEA_KERNEL",
-                                    name_, inputs, tensors - inputs));
+    out_.line(!is_kernel ? "{"
+                         : fmt::format("{}({}, {}, {}) {{",
+                                       is_made_in_tiles(kernel_) ? "GALATEA_TILE_KERNEL" : "GALATEA_KERNEL",
+                                       name_, inputs, tensors - inputs));
     out_.indent();
-    if (!is_arm_) out_.line("GALATEA_SAMPLE");
+    if (is_kernel) out_.line("GALATEA_SAMPLE");
+    out_.line("const galatea_tensor* const tensors = galatea_global(call.tensors);");
+    out_.line("const u64* const params = galatea_global(call.params);");
     out_.line("u32 flags = 0;");
     for (size_t p = 0; p < kernel_.params.size(); ++p) emit_param(p);
     if (kernel_.block_bytes) emit_block_memory();
@@ -53,15 +65,15 @@ class Emitter {
     for (size_t t = 0; t < kernel_.stride_vars.size(); ++t)
       for (size_t d = 0; d < kernel_.stride_vars[t].size(); ++d)
         if (kernel_.stride_vars[t][d] >= 0)
-          out_.line(
-              fmt::format("const i64 v{} = call.tensors[{}].strides[{}];", kernel_.stride_vars[t][d], t, d));
+          out_.line(fmt::format("const i64 v{} = tensors[{}].strides[{}];", kernel_.stride_vars[t][d], t, d));
     emit_shared_buffers();
     if (const std::vector<SharedStep> steps = shared_steps(kernel_); !steps.empty())
       emit_steps(steps);
     else
       block(kernel_.body);
     out_.line("if (flags != 0 && call.status) GALATEA_OR(call.status, flags);");
-    if (is_arm_) out_.line("GALATEA_ARM_END");
+    if (form_ != TextForm::kKernel)
+      out_.line(form_ == TextForm::kArm ? "GALATEA_ARM_END" : "GALATEA_RARE_END");
     out_.dedent();
     out_.line("}");
     return out_.take();
@@ -78,7 +90,7 @@ class Emitter {
 
   void emit_param(size_t index) {
     const DType type = kernel_.params[index].type;
-    const std::string bits = fmt::format("call.params[{}]", index);
+    const std::string bits = fmt::format("params[{}]", index);
     std::string value = fmt::format("({}){}", c_type(type), bits);
     if (type == DType::kF32) value = fmt::format("galatea_f32((u32){})", bits);
     if (type == DType::kF64) value = fmt::format("galatea_f64({})", bits);
@@ -94,12 +106,13 @@ class Emitter {
       const std::string type = memory_type(buffer.type), name = buffer_name(static_cast<int>(b));
       if (buffer.kind == BufferKind::kShared) continue;  // once it is known where they lie
       if (buffer.kind == BufferKind::kInput) {
-        out_.line(fmt::format("const {0}* const {1} = (const {0}*)call.tensors[{2}].data;", type, name,
-                              buffer.tensor));
+        out_.line(fmt::format("const {0}* const {1} = galatea_global((const {0}*)tensors[{2}].data);", type,
+                              name, buffer.tensor));
       } else if (buffer.kind == BufferKind::kOutput) {
-        out_.line(fmt::format("{0}* const {1} = ({0}*)call.tensors[{2}].data;", type, name, buffer.tensor));
+        out_.line(fmt::format("{0}* const {1} = galatea_global(({0}*)tensors[{2}].data);", type, name,
+                              buffer.tensor));
       } else {
-        if (!scratch) out_.line("u8* scratch = call.scratch;");
+        if (!scratch) out_.line("u8* scratch = galatea_global(call.scratch);");
         scratch = true;
         out_.line(fmt::format("{0}* const {1} = ({0}*)scratch;", type, name));
         const std::string elements = shared(buffer.elements);
@@ -110,24 +123,41 @@ class Emitter {
     }
   }
 
-  /// The memory of a block: as much as it needs where that is known and little, else kSharedBytes, or scratch
-  /// for a call that needs more (which few blocks share then).
+  /// The memory of a block: as much as it needs where that is known and little, else kSharedBytes. A call that
+  /// needs more has scratch, which few blocks share then, and is made by the rare form.
   void emit_block_memory() {
     const Expr& bytes = kernel_.block_bytes;
     const bool known = is_const(bytes) && const_value(bytes) <= kSharedBytes;
     // Of the kernels of one launch a block runs one: they share it.
-    if (!is_arm_) out_.line(fmt::format("GALATEA_SHARED({})", block_memory(kernel_)));
-    if (known) {
-      out_.line("u8* const memory = shared;");
+    if (form_ == TextForm::kKernel) out_.line(fmt::format("GALATEA_SHARED({})", block_memory(kernel_)));
+    if (!known) {
+      out_.line(fmt::format("const i64 need = {};", shared(bytes)));
+      names_.emplace(bytes.get(), "need");
+      out_.line(fmt::format("const bool fits = need <= {};", kSharedBytes));
+    }
+    if (!rare_.empty()) emit_rare(known);
+    if (known || !rare_.empty()) {
+      out_.line("u8* const memory = galatea_shared(shared);");
       out_.line("const u32 blocks = tiles;");
       return;
     }
-    out_.line(fmt::format("const i64 need = {};", shared(bytes)));
-    names_.emplace(bytes.get(), "need");
-    out_.line(fmt::format("const bool fits = need <= {};", kSharedBytes));
     out_.line(fmt::format("u8* const memory = fits ? shared : call.scratch + galatea_min(tile, {}u) * need;",
                           kSpilledTiles - 1));
     out_.line(fmt::format("const u32 blocks = fits ? tiles : galatea_min(tiles, {}u);", kSpilledTiles));
+  }
+  void emit_rare(bool known) {
+    out_.line("struct any_numbers {");
+    out_.indent();
+    out_.line("GALATEA_RARE");
+    std::istringstream lines(rare_);
+    for (std::string line; std::getline(lines, line);) out_.line(line);
+    out_.dedent();
+    out_.line("};");
+    std::string small = known ? "true" : "fits";
+    for (const int p : small_)
+      small += fmt::format(" && galatea_is_small({})", param_name(static_cast<size_t>(p)));
+    out_.line(fmt::format("if (!({})) GALATEA_RUN_RARE(any_numbers, {})", small,
+                          form_ == TextForm::kKernel ? "calls[number]" : "call"));
   }
   void emit_shared_buffers() {
     for (size_t b = 0; b < kernel_.buffers.size(); ++b)
@@ -305,7 +335,7 @@ class Emitter {
       // Elements of a tile are counted in one register.
       out_.line(fmt::format("GALATEA_SMALL_GRID(v{}, {}) {{", node.var, index(node.end)));
       out_.indent();
-      out_.line(fmt::format("const i64 v{0} = n_v{0};", node.var));
+      out_.line(fmt::format("const {0} v{1} = n_v{1};", c_type(type_of(node.var)), node.var));
       out_.dedent();
       return body(node.body);
     }
@@ -314,8 +344,8 @@ class Emitter {
     else if (const If* only = ends_with(node))
       return emit_until(node, *only);
     else
-      out_.line(fmt::format("for (i64 v{0} = {1}, e{0} = {2}; v{0} < e{0}; ++v{0}) {{", node.var,
-                            index(node.begin), index(node.end)));
+      out_.line(fmt::format("for ({3} v{0} = {1}, e{0} = {2}; v{0} < e{0}; ++v{0}) {{", node.var,
+                            index(node.begin), index(node.end), c_type(type_of(node.var))));
     body(node.body);
   }
   /// The condition without which an iteration does nothing, and so does each that follows it; else null.
@@ -324,8 +354,9 @@ class Emitter {
     return only && only->else_body.empty() && !uses_var(only->condition, node.var) ? only : nullptr;
   }
   void emit_until(const For& node, const If& only) {
-    out_.line(fmt::format("for (i64 v{0} = {1}, e{0} = {2}; v{0} < e{0} && {3}; ++v{0}) {{", node.var,
-                          index(node.begin), index(node.end), value(only.condition)));
+    out_.line(fmt::format("for ({4} v{0} = {1}, e{0} = {2}; v{0} < e{0} && {3}; ++v{0}) {{", node.var,
+                          index(node.begin), index(node.end), value(only.condition),
+                          c_type(type_of(node.var))));
     body(only.then_body);
   }
   /// Each thread takes `width` neighbouring elements, by wide loads and stores where these are aligned, else
@@ -458,7 +489,9 @@ class Emitter {
 
   const LoopKernel& kernel_;
   const std::string name_;
-  const bool is_arm_;
+  const TextForm form_;
+  const std::string rare_;
+  const std::vector<int> small_;
   TextWriter out_;
   std::unordered_map<const ExprNode*, std::string> names_;
   bool in_tile_ = false;
@@ -466,9 +499,20 @@ class Emitter {
   std::unordered_map<const ExprNode*, std::string> wide_loads_;  ///< what is in registers already
 };
 
+std::string text_of(const LoopKernel& loops, const std::string& name, TextForm form) {
+  if (!is_made_in_tiles(loops)) return Emitter(loops, name, form).run();
+  const SmallIndices small = narrow_indices(loops);
+  const bool fits = is_const(loops.block_bytes) && const_value(loops.block_bytes) <= kSharedBytes;
+  const std::string rare =
+      fits && small.params.empty() ? std::string() : Emitter(loops, "", TextForm::kRare).run();
+  return Emitter(small.loops, name, form, rare, small.params).run();
+}
+
 }  // namespace
 
-std::string emit_cuda(const LoopKernel& loops, const std::string& name) { return Emitter(loops, name).run(); }
-std::string emit_cuda_arm(const LoopKernel& loops) { return Emitter(loops, "", true).run(); }
+std::string emit_cuda(const LoopKernel& loops, const std::string& name) {
+  return text_of(loops, name, TextForm::kKernel);
+}
+std::string emit_cuda_arm(const LoopKernel& loops) { return text_of(loops, "", TextForm::kArm); }
 
 }  // namespace galatea::codegen
