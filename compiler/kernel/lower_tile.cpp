@@ -290,7 +290,7 @@ class TileEmitter {
     Lowering::push(out, Declare{begin, tile.low});
     Block chunk;
     // What decides how far others reach is made for all rows that are left. Numbers that change are said to
-    // lie where they do: whoever asks for their range (narrow_indices.h) sees no further.
+    // lie where they do: whoever asks for their range (small_indices.h) sees no further.
     const Expr extent = l_.extents_[at(tiles_.lead)][at(tiles_.chunked)];
     rows = {within(l_.v(begin), const_int(0), extent, chunk), Expr()};
     rows.length = within(tile_end - rows.low, const_int(1), const_int(size), chunk);

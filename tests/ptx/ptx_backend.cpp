@@ -41,8 +41,9 @@ class PtxBackend::Code final : public runtime::KernelCode {
                                                reinterpret_cast<uint64_t>(first_blocks.data()), 1};
     for (uint32_t block = 0; block < blocks && kernel_->error.empty(); ++block)
       kernel_->error = kernel_->machine->run_block(arguments, block);
-    for (int t = kernel_->inputs; t < kernel_->tensors; ++t)
-      kernel_->cost.elements += volume(call.tensors[t]);
+    int64_t largest = 0;
+    for (int t = 0; t < kernel_->tensors; ++t) largest = std::max(largest, volume(call.tensors[t]));
+    kernel_->cost.elements += kernel_->shares_phases ? largest : volume(call.tensors[kernel_->inputs]);
     kernel_->cost.blocks += blocks;
   }
 

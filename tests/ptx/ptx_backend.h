@@ -16,7 +16,7 @@ struct KernelCost {
   std::string name, text;
   PtxProgram program;
   std::vector<uint64_t> issued;  ///< per instruction: times that a warp was given it
-  int64_t elements = 0;          ///< of the outputs
+  int64_t elements = 0;          ///< of the first output, or of the largest tensor where blocks share phases
   int64_t blocks = 0;
 
   /// Machine instructions that warps were given for each element of the output, times the threads of a warp:

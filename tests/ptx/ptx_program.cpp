@@ -78,6 +78,8 @@ class Reader {
       }
       if (line == "{") ++depth;
       if (line == "}") --depth;
+      // Shared memory that a function is told of stands outside.
+      if (depth == 0 && line.starts_with(".shared")) variable(line, kPtxShared, &out_.shared_bytes);
       if (!is_kernel || depth == 0 || line.empty() || line == "{" || line == "}") continue;
       statement_so_far += line;
       if (!line.ends_with(';') && !line.ends_with(':')) continue;

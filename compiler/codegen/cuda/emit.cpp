@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <optional>
 #include <set>
 #include <sstream>
 #include <unordered_map>
@@ -16,7 +17,7 @@
 #include "base/text_writer.h"
 #include "compiler/codegen/cuda/scalar_text.h"
 #include "compiler/codegen/cuda/wide_loops.h"
-#include "compiler/kernel/narrow_indices.h"
+#include "compiler/kernel/small_indices.h"
 #include "compiler/kernel/spread_phases.h"
 #include "runtime/kernel_abi.h"
 
@@ -38,11 +39,10 @@ enum class TextForm : uint8_t { kKernel, kArm, kRare };
 
 class Emitter {
  public:
-  /// `rare`: the text of form kRare, which calls run whose `small` parameters are not, or whose tiles do not
-  /// fit; empty: there is none.
-  Emitter(const LoopKernel& kernel, const std::string& name, TextForm form, std::string rare = {},
-          std::vector<int> small = {})
-      : kernel_(kernel), name_(name), form_(form), rare_(std::move(rare)), small_(std::move(small)) {}
+  /// `rare`: the text of form kRare, which calls run whose numbers are not small or whose tiles do not fit.
+  /// Empty: there is none, and nothing is known of numbers.
+  Emitter(const LoopKernel& kernel, const std::string& name, TextForm form, std::string rare = {})
+      : kernel_(kernel), name_(name), form_(form), rare_(std::move(rare)) {}
 
   std::string run() {
     const bool is_kernel = form_ == TextForm::kKernel;
@@ -154,10 +154,11 @@ class Emitter {
     out_.dedent();
     out_.line("};");
     std::string small = known ? "true" : "fits";
-    for (const int p : small_)
+    for (const int p : SmallIndices::params(kernel_))
       small += fmt::format(" && galatea_is_small({})", param_name(static_cast<size_t>(p)));
     out_.line(fmt::format("if (!({})) GALATEA_RUN_RARE(any_numbers, {})", small,
                           form_ == TextForm::kKernel ? "calls[number]" : "call"));
+    indices_.emplace(kernel_);  // from here on numbers are small
   }
   void emit_shared_buffers() {
     for (size_t b = 0; b < kernel_.buffers.size(); ++b)
@@ -190,6 +191,7 @@ class Emitter {
   /// An offset or loop bound: no wrapping to think of.
   std::string index(const Expr& e) {
     if (e->kind == ExprKind::kConst) return fmt::format("{}", const_value(e));
+    if (indices_ && indices_->is_narrow(e)) return value(e);
     if (e->kind == ExprKind::kOp && e->type == DType::kI64 && !names_.contains(e.get())) {
       const auto pair = [&](const char* sign) {
         return fmt::format("({} {} {})", index(e->args[0]), sign, index(e->args[1]));
@@ -216,7 +218,7 @@ class Emitter {
       case ExprKind::kParam:
         return param_name(static_cast<size_t>(e->index));
       case ExprKind::kVar:
-        return fmt::format("v{}", e->index);
+        return fmt::format("{}v{}", narrow_vars_.contains(e->index) ? "(i64)" : "", e->index);
       case ExprKind::kLoadFlat: {
         if (const auto wide = wide_loads_.find(e.get()); wide != wide_loads_.end()) return wide->second;
         const std::string element = fmt::format("{}[{}]", buffer_name(e->index), place(e->index, e->args[0]));
@@ -226,6 +228,7 @@ class Emitter {
         return fmt::format("galatea_philox({}, {}, {}, {})", value(e->args[0]), value(e->args[1]),
                            value(e->args[2]), e->index);
       case ExprKind::kOp:
+        if (indices_ && (indices_->is_narrow(e) || indices_->is_clamp(e))) return "(i64)" + narrow(e);
         return operation(*e);
       default:
         GALATEA_CHECK(false, "a node of an earlier level in loops");
@@ -235,7 +238,12 @@ class Emitter {
 
   std::string operation(const ExprNode& e) {
     const DType operand = e.args[0].type();
-    const auto arg = [&](size_t i) { return value(e.args[i]); };
+    // Comparisons and conversions give the same for a value of either type.
+    const bool asks = (e.op >= ScalarOp::kEq && e.op <= ScalarOp::kGe) || e.op == ScalarOp::kConvert ||
+                      e.op == ScalarOp::kSaturate;
+    const bool narrow_args =
+        indices_ && asks && std::ranges::all_of(e.args, [&](const Expr& a) { return indices_->is_small(a); });
+    const auto arg = [&](size_t i) { return narrow_args ? narrow(e.args[i]) : value(e.args[i]); };
     switch (e.op) {
       case ScalarOp::kEq:
         return fmt::format("({} == {})", arg(0), arg(1));
@@ -251,7 +259,7 @@ class Emitter {
         return fmt::format("({} >= {})", arg(0), arg(1));
       case ScalarOp::kConvert:
       case ScalarOp::kSaturate:
-        return conversion(e, operand, arg(0));
+        return conversion(e, narrow_args ? DType::kI32 : operand, arg(0));
       case ScalarOp::kBitcast:
         return bitcast(e.type, operand, arg(0));
       case ScalarOp::kDiv:
@@ -277,6 +285,38 @@ class Emitter {
     return text + ")";
   }
 
+  // ---- places and sizes in 32 bits
+  /// The same value as an i32, which holds it.
+  std::string narrow(const Expr& e) {
+    if (names_.contains(e.get())) return "(i32)" + value(e);
+    if (e->kind == ExprKind::kConst) return fmt::format("(i32)({})", const_value(e));
+    if (e->kind == ExprKind::kVar) return fmt::format("(i32)v{}", e->index);
+    if (indices_->is_clamp(e))
+      return fmt::format("galatea_max(galatea_min({}, {}), {})", far(e->args[0]->args[0]),
+                         narrow(e->args[0]->args[1]), narrow(e->args[1]));
+    return indices_->is_narrow(e) ? narrow_operation(*e) : fmt::format("(i32)({})", value(e));
+  }
+  /// What will be clamped: a value that need not be small is cut off where nothing depends on it.
+  std::string far(const Expr& e) {
+    if (!indices_->is_far_sum(e)) return fmt::format("galatea_far({})", value(e));
+    return fmt::format("galatea_{}(galatea_far({}), {})", name_of(e->op), value(e->args[0]),
+                       narrow(e->args[1]));
+  }
+  std::string narrow_operation(const ExprNode& e) {
+    const auto arg = [&](size_t i) { return narrow(e.args[i]); };
+    if (e.op == ScalarOp::kSelect)
+      return fmt::format("galatea_select({}, {}, {})", value(e.args[0]), arg(1), arg(2));
+    if (e.op == ScalarOp::kDiv || e.op == ScalarOp::kRem) {
+      const bool natural = indices_->is_natural(e.args[0]) && indices_->is_natural(e.args[1]);
+      // Without a sign a division is shorter.
+      const char* type = natural ? "(u32)" : "";
+      return fmt::format("(i32)galatea_{}({}{}, {}{}, &flags)", name_of(e.op), type, arg(0), type, arg(1));
+    }
+    std::string text = fmt::format("galatea_{}(", name_of(e.op));
+    for (size_t i = 0; i < e.args.size(); ++i) text += (i > 0 ? ", " : "") + arg(i);
+    return text + ")";
+  }
+
   // ---- statements
   void block(const Block& statements) {
     for (const Statement& statement : statements)
@@ -288,7 +328,14 @@ class Emitter {
     out_.dedent();
     out_.line(end);
   }
-  DType type_of(int variable) const { return kernel_.var_types[static_cast<size_t>(variable)]; }
+  DType type_of(int variable) const {
+    return narrow_vars_.contains(variable) ? DType::kI32 : kernel_.var_types[static_cast<size_t>(variable)];
+  }
+  void loop_body(const For& node, const Block& statements) {
+    if (indices_) indices_->enter(node);
+    body(statements);
+    if (indices_) indices_->leave();
+  }
 
   /// Blocks take parts of one step after the other. Who takes a part of a step waits for the step before it,
   /// whose parts are all in the hands of blocks that run already: so nobody waits for a block that has not
@@ -325,39 +372,40 @@ class Emitter {
     if (node.role == LoopRole::kTile) {
       out_.line(fmt::format("GALATEA_TILES(v{}, {}) {{", node.var, index(node.end)));
       in_tile_ = true;
-      body(node.body);
+      loop_body(node, node.body);
       in_tile_ = false;
       return;
     }
     if (const auto wide = in_tile_ ? std::nullopt : plan_wide(kernel_, node)) return emit_wide(node, *wide);
+    if (node.role == LoopRole::kSerial) return emit_serial(node);
     if (node.role == LoopRole::kGrid) grid_ = &node;
     if (in_tile_ && node.role == LoopRole::kGrid && is_const_int(node.begin, 0)) {
       // Elements of a tile are counted in one register.
       out_.line(fmt::format("GALATEA_SMALL_GRID(v{}, {}) {{", node.var, index(node.end)));
       out_.indent();
-      out_.line(fmt::format("const {0} v{1} = n_v{1};", c_type(type_of(node.var)), node.var));
+      out_.line(fmt::format("const i64 v{0} = n_v{0};", node.var));
       out_.dedent();
-      return body(node.body);
+      return loop_body(node, node.body);
     }
-    if (node.role == LoopRole::kGrid)
-      out_.line(fmt::format("GALATEA_GRID(v{}, {}, {}) {{", node.var, index(node.begin), index(node.end)));
-    else if (const If* only = ends_with(node))
-      return emit_until(node, *only);
-    else
-      out_.line(fmt::format("for ({3} v{0} = {1}, e{0} = {2}; v{0} < e{0}; ++v{0}) {{", node.var,
-                            index(node.begin), index(node.end), c_type(type_of(node.var))));
-    body(node.body);
+    out_.line(fmt::format("GALATEA_GRID(v{}, {}, {}) {{", node.var, index(node.begin), index(node.end)));
+    loop_body(node, node.body);
+  }
+  void emit_serial(const For& node) {
+    const bool is_narrow = indices_ && indices_->is_small(node.begin) && indices_->is_small(node.end);
+    const std::string begin = is_narrow ? narrow(node.begin) : index(node.begin),
+                      end = is_narrow ? narrow(node.end) : index(node.end);
+    if (is_narrow) narrow_vars_.insert(node.var);
+    const If* only = ends_with(node);
+    const std::string more = only ? " && " + value(only->condition) : "";
+    out_.line(fmt::format("{}for ({} v{} = {}, e{} = {}; v{} < e{}{}; ++v{}) {{",
+                          form_ == TextForm::kRare ? "GALATEA_ROLLED " : "", c_type(type_of(node.var)),
+                          node.var, begin, node.var, end, node.var, node.var, more, node.var));
+    loop_body(node, only ? only->then_body : node.body);
   }
   /// The condition without which an iteration does nothing, and so does each that follows it; else null.
   static const If* ends_with(const For& node) {
     const auto* only = node.body.size() == 1 ? std::get_if<If>(&node.body[0].node) : nullptr;
     return only && only->else_body.empty() && !uses_var(only->condition, node.var) ? only : nullptr;
-  }
-  void emit_until(const For& node, const If& only) {
-    out_.line(fmt::format("for ({4} v{0} = {1}, e{0} = {2}; v{0} < e{0} && {3}; ++v{0}) {{", node.var,
-                          index(node.begin), index(node.end), value(only.condition),
-                          c_type(type_of(node.var))));
-    body(only.then_body);
   }
   /// Each thread takes `width` neighbouring elements, by wide loads and stores where these are aligned, else
   /// one by one.
@@ -440,6 +488,12 @@ class Emitter {
     out_.line("}");
   }
   void emit(const Let& node) {
+    if (indices_ && indices_->is_small(node.value)) {
+      narrow_vars_.insert(node.var);
+      out_.line(fmt::format("const i32 v{} = {};", node.var, narrow(node.value)));
+      return indices_->define(node);
+    }
+    if (indices_) indices_->define(node);
     out_.line(fmt::format("const {} v{} = {};", c_type(type_of(node.var)), node.var, value(node.value)));
   }
   void emit(const Declare& node) {
@@ -491,7 +545,8 @@ class Emitter {
   const std::string name_;
   const TextForm form_;
   const std::string rare_;
-  const std::vector<int> small_;
+  std::optional<SmallIndices> indices_;
+  std::set<int> narrow_vars_;  ///< those that are i32 in the text
   TextWriter out_;
   std::unordered_map<const ExprNode*, std::string> names_;
   bool in_tile_ = false;
@@ -501,11 +556,7 @@ class Emitter {
 
 std::string text_of(const LoopKernel& loops, const std::string& name, TextForm form) {
   if (!is_made_in_tiles(loops)) return Emitter(loops, name, form).run();
-  const SmallIndices small = narrow_indices(loops);
-  const bool fits = is_const(loops.block_bytes) && const_value(loops.block_bytes) <= kSharedBytes;
-  const std::string rare =
-      fits && small.params.empty() ? std::string() : Emitter(loops, "", TextForm::kRare).run();
-  return Emitter(small.loops, name, form, rare, small.params).run();
+  return Emitter(loops, name, form, Emitter(loops, "", TextForm::kRare).run()).run();
 }
 
 }  // namespace
