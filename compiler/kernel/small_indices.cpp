@@ -12,22 +12,18 @@ namespace {
 /// be small is cut off (galatea_far() of the prelude of CUDA).
 constexpr int64_t kNear = 1 << 20;
 
-ScalarRange magnitude(const ScalarRange& of) {
-  const Wide most = std::max(of.high, -of.low);
-  return of.low >= 0 ? integers(0, of.high) : integers(-most, most);
-}
-
 }  // namespace
 
-SmallIndices::SmallIndices(const LoopKernel& loops) : values_(loops.var_types.size()) {
+SmallIndices::SmallIndices(const LoopKernel& loops, Numbers numbers) : values_(loops.var_types.size()) {
   for (const DType type : loops.var_types) vars_.push_back(everything(type));
   for (const KernelParam& param : loops.params)
-    params_.push_back(param.type == DType::kI64 ? integers(-kMostOfSmall, kMostOfSmall)
-                                                : everything(param.type));
+    params_.push_back(param.type == DType::kI64 && numbers == Numbers::kSmall
+                          ? integers(-kMostOfSmall, kMostOfSmall)
+                          : everything(param.type));
 }
 
 std::vector<int> SmallIndices::params(const LoopKernel& loops) {
-  SmallIndices indices(loops);
+  SmallIndices indices(loops, Numbers::kSmall);
   indices.walk(loops.body);
   return {indices.used_.begin(), indices.used_.end()};
 }
@@ -53,12 +49,12 @@ ScalarRange SmallIndices::compute(const Expr& e) {
   if (e->kind != ExprKind::kOp) return everything(e->type);
   std::vector<ScalarRange> args;
   for (const Expr& arg : e->args) args.push_back(range(arg));
-  // Whatever it is divided by, an integer only gets smaller; by zero it is 0.
-  const bool divides = e->op == ScalarOp::kDiv || e->op == ScalarOp::kRem;
-  if (divides && e->type == DType::kI64 && fits(args[0], DType::kI32))
-    return e->op == ScalarOp::kDiv && args[1].low < 0
-               ? hull(e->type, magnitude(args[0]), integers(-args[0].high, 0))
-               : magnitude(args[0]);
+  // Whatever an integer is divided by, it only gets smaller; by 0 it gives 0.
+  if ((e->op == ScalarOp::kDiv || e->op == ScalarOp::kRem) && e->type == DType::kI64) {
+    const Wide most = std::max(args[0].high, -args[0].low);
+    const bool is_natural = args[0].low >= 0 && (e->op == ScalarOp::kRem || args[1].low >= 0);
+    return integers(is_natural ? 0 : -most, std::min<Wide>(most, INT64_MAX));
+  }
   return range_of(e->op, e->type, e->args[0]->type, args);
 }
 

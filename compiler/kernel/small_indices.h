@@ -20,9 +20,12 @@ namespace galatea::kernel {
 /// columns of three channels has fewer than 2^31 elements.
 inline constexpr int64_t kMostOfSmall = 16383;
 
+/// What the i64 parameters of a call may be.
+enum class Numbers : uint8_t { kAny, kSmall };
+
 class SmallIndices {
  public:
-  explicit SmallIndices(const LoopKernel& loops);
+  SmallIndices(const LoopKernel& loops, Numbers numbers);
 
   /// What is known from a statement on: of the variable that it defines, or inside of a loop.
   void define(const Let& let);
@@ -31,8 +34,9 @@ class SmallIndices {
 
   /// Whether an i64 fits in an i32.
   bool is_small(const Expr& e);
-  /// Whether a value is known not to be negative.
+  /// Whether a value is known to be 0 or more, or more than 0.
   bool is_natural(const Expr& e) { return range(e).low >= 0; }
+  bool is_positive(const Expr& e) { return range(e).low > 0; }
   /// Whether an operation on i64 can be one on i32: value and operands are small.
   bool is_narrow(const Expr& e);
   /// Whether it moves anything into a small range: max(min(a, high), low) of an `a` that need not be small, or

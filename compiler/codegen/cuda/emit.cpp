@@ -61,6 +61,7 @@ class Emitter {
     out_.line("u32 flags = 0;");
     for (size_t p = 0; p < kernel_.params.size(); ++p) emit_param(p);
     if (kernel_.block_bytes) emit_block_memory();
+    if (!indices_ && form_ != TextForm::kRare) indices_.emplace(kernel_, Numbers::kAny);
     emit_buffers();
     for (size_t t = 0; t < kernel_.stride_vars.size(); ++t)
       for (size_t d = 0; d < kernel_.stride_vars[t].size(); ++d)
@@ -158,7 +159,7 @@ class Emitter {
       small += fmt::format(" && galatea_is_small({})", param_name(static_cast<size_t>(p)));
     out_.line(fmt::format("if (!({})) GALATEA_RUN_RARE(any_numbers, {})", small,
                           form_ == TextForm::kKernel ? "calls[number]" : "call"));
-    indices_.emplace(kernel_);  // from here on numbers are small
+    indices_.emplace(kernel_, Numbers::kSmall);  // from here on
   }
   void emit_shared_buffers() {
     for (size_t b = 0; b < kernel_.buffers.size(); ++b)
@@ -263,11 +264,11 @@ class Emitter {
       case ScalarOp::kBitcast:
         return bitcast(e.type, operand, arg(0));
       case ScalarOp::kDiv:
-        if (!is_float(e.type)) return fmt::format("galatea_div({}, {}, &flags)", arg(0), arg(1));
+        if (!is_float(e.type)) return quotient(e, arg(0), arg(1), "i64", "u64");
         break;
       case ScalarOp::kRem:
         return is_float(e.type) ? fmt::format("galatea_fmod({}, {})", arg(0), arg(1))
-                                : fmt::format("galatea_rem({}, {}, &flags)", arg(0), arg(1));
+                                : quotient(e, arg(0), arg(1), "i64", "u64");
       case ScalarOp::kFloor:
       case ScalarOp::kCeil:
       case ScalarOp::kTrunc:
@@ -302,16 +303,21 @@ class Emitter {
     return fmt::format("galatea_{}(galatea_far({}), {})", name_of(e->op), value(e->args[0]),
                        narrow(e->args[1]));
   }
+  /// A quotient or a remainder. Without a sign a division is shorter, and by what is not 0 it has no branch, so
+  /// that the two of one pair of numbers are made together.
+  std::string quotient(const ExprNode& e, const std::string& a, const std::string& b, const char* type,
+                       const char* natural) {
+    const bool is_natural = indices_ && e.type == DType::kI64 && indices_->is_natural(e.args[0]);
+    if (is_natural && indices_->is_positive(e.args[1]))
+      return fmt::format("({0})(({1})({2}) {3} ({1})({4}))", type, natural, a,
+                         e.op == ScalarOp::kDiv ? "/" : "%", b);
+    return fmt::format("galatea_{}({}, {}, &flags)", name_of(e.op), a, b);
+  }
   std::string narrow_operation(const ExprNode& e) {
     const auto arg = [&](size_t i) { return narrow(e.args[i]); };
     if (e.op == ScalarOp::kSelect)
       return fmt::format("galatea_select({}, {}, {})", value(e.args[0]), arg(1), arg(2));
-    if (e.op == ScalarOp::kDiv || e.op == ScalarOp::kRem) {
-      const bool natural = indices_->is_natural(e.args[0]) && indices_->is_natural(e.args[1]);
-      // Without a sign a division is shorter.
-      const char* type = natural ? "(u32)" : "";
-      return fmt::format("(i32)galatea_{}({}{}, {}{}, &flags)", name_of(e.op), type, arg(0), type, arg(1));
-    }
+    if (e.op == ScalarOp::kDiv || e.op == ScalarOp::kRem) return quotient(e, arg(0), arg(1), "i32", "u32");
     std::string text = fmt::format("galatea_{}(", name_of(e.op));
     for (size_t i = 0; i < e.args.size(); ++i) text += (i > 0 ? ", " : "") + arg(i);
     return text + ")";
@@ -411,6 +417,7 @@ class Emitter {
   /// one by one.
   void emit_wide(const For& node, const WideLoop& wide) {
     const std::string end = index(node.end), all = fmt::format("v{}", node.var);
+    if (indices_) indices_->enter(node);
     out_.line(fmt::format("GALATEA_WIDE_GRID({}, {}, {}) {{", all, wide.width, end));
     out_.indent();
     for (size_t i = 0; i < node.body.size(); ++i) {
@@ -486,6 +493,7 @@ class Emitter {
     out_.line("}");
     out_.dedent();
     out_.line("}");
+    if (indices_) indices_->leave();
   }
   void emit(const Let& node) {
     if (indices_ && indices_->is_small(node.value)) {
