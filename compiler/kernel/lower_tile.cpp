@@ -11,6 +11,48 @@
 
 namespace galatea::kernel::lowering {
 
+namespace {
+
+/// Whether an index computed from one axis only rises or only falls with it. Rounding keeps the order of
+/// numbers, and so does whatever is done to all of them alike; which way it goes need not be known.
+bool is_monotone(const Expr& e, const Kernel& kernel) {
+  if (!contains(e, ExprKind::kAxis)) return !contains(e, ExprKind::kLoad);
+  if (e->kind == ExprKind::kAxis) return true;
+  if (e->kind == ExprKind::kLoad) {
+    if (e->target.kind != LoadTarget::Kind::kStage || e->args.size() != 1 ||
+        (e->border != Border::kNone && e->border != Border::kClamp))
+      return false;
+    const Stage& stage = kernel.stages[static_cast<size_t>(e->target.index)];
+    return stage.form == StageForm::kMap && is_monotone(stage.body, kernel) &&
+           is_monotone(e->args[0], kernel);
+  }
+  if (e->kind != ExprKind::kOp) return false;
+  switch (e->op) {
+    case ScalarOp::kFloor:
+    case ScalarOp::kCeil:
+    case ScalarOp::kTrunc:
+    case ScalarOp::kRound:
+    case ScalarOp::kNeg:
+      return is_monotone(e->args[0], kernel);
+    case ScalarOp::kConvert:
+      // Floats are clamped; integers wrap, unless there is more room.
+      return (is_float(e->type) || is_float(e->args[0].type()) ||
+              size_of(e->type) > size_of(e->args[0].type())) &&
+             is_monotone(e->args[0], kernel);
+    case ScalarOp::kAdd:
+    case ScalarOp::kSub:
+    case ScalarOp::kMul:
+    case ScalarOp::kMin:
+    case ScalarOp::kMax:
+      return !(contains(e->args[0], ExprKind::kAxis) && contains(e->args[1], ExprKind::kAxis)) &&
+             is_monotone(e->args[0], kernel) && is_monotone(e->args[1], kernel);
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
 class TileEmitter {
  public:
   TileEmitter(Lowering& lowering, const Tiles& tiles) : l_(lowering), tiles_(tiles) {}
@@ -137,17 +179,25 @@ class TileEmitter {
     const bool up = const_value(reach.scale) >= 0;
     return {(up ? a : b) + reach.low, (up ? b : a) + reach.high};
   }
-  /// The least and the greatest of what a table holds for a range of its reader.
+  /// The least and the greatest of what a table holds for a range of its reader: of one that only rises or
+  /// only falls, what stands at the ends of the range.
   std::pair<Expr, Expr> ends_of_table(const Reach& reach, const TileRange& reader, Block& out) {
+    const auto first_at = [&](const Expr& place, Block& block) {
+      Env env;
+      env.axes.assign(l_.extents_[at(reach.reader)].size(), const_int(0));
+      env.axes[at(reach.axis)] = place;
+      return l_.let(l_.translate(reach.reader, reach.first, env), block);
+    };
+    if (is_monotone(reach.first, l_.kernel_)) {
+      const Expr a = first_at(reader.low, out), b = first_at(reader.low + reader.length - const_int(1), out);
+      return {min(a, b), max(a, b)};
+    }
     const int least = l_.new_var(DType::kI64), most = l_.new_var(DType::kI64);
     Lowering::push(out, Declare{least, const_int(INT64_MAX)});
     Lowering::push(out, Declare{most, const_int(INT64_MIN)});
     const int i = l_.new_loop_var(l_.extents_[at(reach.reader)][at(reach.axis)], 100);
-    Env env;
-    env.axes.assign(l_.extents_[at(reach.reader)].size(), const_int(0));
-    env.axes[at(reach.axis)] = l_.v(i);
     Block body;
-    const Expr first = l_.let(l_.translate(reach.reader, reach.first, env), body);
+    const Expr first = first_at(l_.v(i), body);
     Lowering::push(body, Assign{least, min(l_.v(least), first)});
     Lowering::push(body, Assign{most, max(l_.v(most), first)});
     Lowering::push(out,
@@ -239,9 +289,11 @@ class TileEmitter {
     const int64_t size = tiles_.size[at(tiles_.chunked)];
     Lowering::push(out, Declare{begin, tile.low});
     Block chunk;
-    // What decides how far others reach is made for all rows that are left.
-    rows = {copy(l_.v(begin), chunk), Expr()};
-    rows.length = l_.let(tile_end - rows.low, chunk);
+    // What decides how far others reach is made for all rows that are left. Numbers that change are said to
+    // lie where they do: whoever asks for their range (small_indices.h) sees no further.
+    const Expr extent = l_.extents_[at(tiles_.lead)][at(tiles_.chunked)];
+    rows = {within(l_.v(begin), const_int(0), extent, chunk), Expr()};
+    rows.length = within(tile_end - rows.low, const_int(1), const_int(size), chunk);
     Ranges early{&chunk, {}};
     const Expr fixed = place(true, const_int(0), early);
     make_stages(true, early);
@@ -250,7 +302,7 @@ class TileEmitter {
     Lowering::push(chunk, Declare{count, rows.length});
     Block halve;
     const Expr first_row = rows.low;
-    rows.length = copy(l_.v(count), halve);
+    rows.length = within(l_.v(count), const_int(1), const_int(size), halve);
     Ranges tried{&halve, of_early(known)};
     Expr bytes = fixed;
     for (const int s : tiles_.kept)
@@ -258,13 +310,17 @@ class TileEmitter {
     Block smaller;
     Lowering::push(smaller, Assign{count, max(rows.length / const_int(2), const_int(1))});
     const Expr room = l_.top(max(tiles_.bytes, const_int(kSharedBytes)));
-    Lowering::push(halve, If{bytes > room, std::move(smaller), {}});
+    const int too_many = l_.new_var(DType::kBool);
+    Lowering::push(chunk, Declare{too_many, const_bool(true)});
+    Lowering::push(halve, If{bytes > room, std::move(smaller), {{Assign{too_many, const_bool(false)}, {}}}});
+    Block halve_again;
+    Lowering::push(halve_again, If{var(too_many, DType::kBool), std::move(halve), {}});
     int64_t turns = 0;
     while ((int64_t{1} << turns) < size) ++turns;
     Lowering::push(chunk, For{l_.new_loop_var(const_int(turns), 20), const_int(0), const_int(turns),
-                              LoopRole::kSerial, 1, 1, std::move(halve)});
+                              LoopRole::kSerial, 1, 1, std::move(halve_again)});
 
-    rows = {first_row, copy(l_.v(count), chunk)};
+    rows = {first_row, within(l_.v(count), const_int(1), const_int(size), chunk)};
     Ranges ranges{&chunk, of_early(known)};
     place(false, fixed, ranges);
     make_stages(false, ranges);
@@ -275,10 +331,10 @@ class TileEmitter {
     Lowering::push(out, For{l_.new_loop_var(const_int(size), 15), const_int(0), const_int(size),
                             LoopRole::kSerial, 1, 1, std::move(turn)});
   }
-  /// What a mutable variable holds now.
-  Expr copy(const Expr& e, Block& out) {
+  /// What is computed from a mutable variable, as it is now.
+  Expr within(const Expr& e, const Expr& low, const Expr& high, Block& out) {
     const int variable = l_.new_var(DType::kI64);
-    Lowering::push(out, Let{variable, e});
+    Lowering::push(out, Let{variable, max(min(e, high), low)});
     return l_.v(variable);
   }
   std::map<std::pair<int, int>, TileRange> of_early(

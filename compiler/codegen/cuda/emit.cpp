@@ -9,12 +9,15 @@
 
 #include <algorithm>
 #include <functional>
+#include <optional>
 #include <set>
+#include <sstream>
 #include <unordered_map>
 
 #include "base/text_writer.h"
 #include "compiler/codegen/cuda/scalar_text.h"
 #include "compiler/codegen/cuda/wide_loops.h"
+#include "compiler/kernel/small_indices.h"
 #include "compiler/kernel/spread_phases.h"
 #include "runtime/kernel_abi.h"
 
@@ -30,38 +33,48 @@ std::string identifier(const std::string& name) {
   return out;
 }
 
+/// What a text is: a kernel; a function that a kernel runs for a call; or what either runs in place of itself
+/// for a call that is not small.
+enum class TextForm : uint8_t { kKernel, kArm, kRare };
+
 class Emitter {
  public:
-  Emitter(const LoopKernel& kernel, const std::string& name, bool is_arm = false)
-      : kernel_(kernel), name_(name), is_arm_(is_arm) {}
+  /// `rare`: the text of form kRare, which calls run whose numbers are not small or whose tiles do not fit.
+  /// Empty: there is none, and nothing is known of numbers.
+  Emitter(const LoopKernel& kernel, const std::string& name, TextForm form, std::string rare = {})
+      : kernel_(kernel), name_(name), form_(form), rare_(std::move(rare)) {}
 
   std::string run() {
-    if (!is_arm_) out_.line(fmt::format("// {}", kernel_.name));
+    const bool is_kernel = form_ == TextForm::kKernel;
+    if (is_kernel) out_.line(fmt::format("// {}", kernel_.name));
     const int inputs = num_inputs(kernel_);
     int tensors = 0;
     for (const LoopBuffer& buffer : kernel_.buffers) tensors = std::max(tensors, buffer.tensor + 1);
-    out_.line(is_arm_ ? "{"
-                      : fmt::format("{}({}, {}, {}) {{",
-                                    is_made_in_tiles(kernel_) ? "GALATEA_TILE_KERNEL" : "GALATEA_KERNEL",
-                                    name_, inputs, tensors - inputs));
+    out_.line(!is_kernel ? "{"
+                         : fmt::format("{}({}, {}, {}) {{",
+                                       is_made_in_tiles(kernel_) ? "GALATEA_TILE_KERNEL" : "GALATEA_KERNEL",
+                                       name_, inputs, tensors - inputs));
     out_.indent();
-    if (!is_arm_) out_.line("GALATEA_SAMPLE");
+    if (is_kernel) out_.line("GALATEA_SAMPLE");
+    out_.line("const galatea_tensor* const tensors = galatea_global(call.tensors);");
+    out_.line("const u64* const params = galatea_global(call.params);");
     out_.line("u32 flags = 0;");
     for (size_t p = 0; p < kernel_.params.size(); ++p) emit_param(p);
     if (kernel_.block_bytes) emit_block_memory();
+    if (!indices_ && form_ != TextForm::kRare) indices_.emplace(kernel_, Numbers::kAny);
     emit_buffers();
     for (size_t t = 0; t < kernel_.stride_vars.size(); ++t)
       for (size_t d = 0; d < kernel_.stride_vars[t].size(); ++d)
         if (kernel_.stride_vars[t][d] >= 0)
-          out_.line(
-              fmt::format("const i64 v{} = call.tensors[{}].strides[{}];", kernel_.stride_vars[t][d], t, d));
+          out_.line(fmt::format("const i64 v{} = tensors[{}].strides[{}];", kernel_.stride_vars[t][d], t, d));
     emit_shared_buffers();
     if (const std::vector<SharedStep> steps = shared_steps(kernel_); !steps.empty())
       emit_steps(steps);
     else
       block(kernel_.body);
     out_.line("if (flags != 0 && call.status) GALATEA_OR(call.status, flags);");
-    if (is_arm_) out_.line("GALATEA_ARM_END");
+    if (form_ != TextForm::kKernel)
+      out_.line(form_ == TextForm::kArm ? "GALATEA_ARM_END" : "GALATEA_RARE_END");
     out_.dedent();
     out_.line("}");
     return out_.take();
@@ -78,7 +91,7 @@ class Emitter {
 
   void emit_param(size_t index) {
     const DType type = kernel_.params[index].type;
-    const std::string bits = fmt::format("call.params[{}]", index);
+    const std::string bits = fmt::format("params[{}]", index);
     std::string value = fmt::format("({}){}", c_type(type), bits);
     if (type == DType::kF32) value = fmt::format("galatea_f32((u32){})", bits);
     if (type == DType::kF64) value = fmt::format("galatea_f64({})", bits);
@@ -94,12 +107,13 @@ class Emitter {
       const std::string type = memory_type(buffer.type), name = buffer_name(static_cast<int>(b));
       if (buffer.kind == BufferKind::kShared) continue;  // once it is known where they lie
       if (buffer.kind == BufferKind::kInput) {
-        out_.line(fmt::format("const {0}* const {1} = (const {0}*)call.tensors[{2}].data;", type, name,
-                              buffer.tensor));
+        out_.line(fmt::format("const {0}* const {1} = galatea_global((const {0}*)tensors[{2}].data);", type,
+                              name, buffer.tensor));
       } else if (buffer.kind == BufferKind::kOutput) {
-        out_.line(fmt::format("{0}* const {1} = ({0}*)call.tensors[{2}].data;", type, name, buffer.tensor));
+        out_.line(fmt::format("{0}* const {1} = galatea_global(({0}*)tensors[{2}].data);", type, name,
+                              buffer.tensor));
       } else {
-        if (!scratch) out_.line("u8* scratch = call.scratch;");
+        if (!scratch) out_.line("u8* scratch = galatea_global(call.scratch);");
         scratch = true;
         out_.line(fmt::format("{0}* const {1} = ({0}*)scratch;", type, name));
         const std::string elements = shared(buffer.elements);
@@ -110,24 +124,42 @@ class Emitter {
     }
   }
 
-  /// The memory of a block: as much as it needs where that is known and little, else kSharedBytes, or scratch
-  /// for a call that needs more (which few blocks share then).
+  /// The memory of a block: as much as it needs where that is known and little, else kSharedBytes. A call that
+  /// needs more has scratch, which few blocks share then, and is made by the rare form.
   void emit_block_memory() {
     const Expr& bytes = kernel_.block_bytes;
     const bool known = is_const(bytes) && const_value(bytes) <= kSharedBytes;
     // Of the kernels of one launch a block runs one: they share it.
-    if (!is_arm_) out_.line(fmt::format("GALATEA_SHARED({})", block_memory(kernel_)));
-    if (known) {
-      out_.line("u8* const memory = shared;");
+    if (form_ == TextForm::kKernel) out_.line(fmt::format("GALATEA_SHARED({})", block_memory(kernel_)));
+    if (!known) {
+      out_.line(fmt::format("const i64 need = {};", shared(bytes)));
+      names_.emplace(bytes.get(), "need");
+      out_.line(fmt::format("const bool fits = need <= {};", kSharedBytes));
+    }
+    if (!rare_.empty()) emit_rare(known);
+    if (known || !rare_.empty()) {
+      out_.line("u8* const memory = galatea_shared(shared);");
       out_.line("const u32 blocks = tiles;");
       return;
     }
-    out_.line(fmt::format("const i64 need = {};", shared(bytes)));
-    names_.emplace(bytes.get(), "need");
-    out_.line(fmt::format("const bool fits = need <= {};", kSharedBytes));
     out_.line(fmt::format("u8* const memory = fits ? shared : call.scratch + galatea_min(tile, {}u) * need;",
                           kSpilledTiles - 1));
     out_.line(fmt::format("const u32 blocks = fits ? tiles : galatea_min(tiles, {}u);", kSpilledTiles));
+  }
+  void emit_rare(bool known) {
+    out_.line("struct any_numbers {");
+    out_.indent();
+    out_.line("GALATEA_RARE");
+    std::istringstream lines(rare_);
+    for (std::string line; std::getline(lines, line);) out_.line(line);
+    out_.dedent();
+    out_.line("};");
+    std::string small = known ? "true" : "fits";
+    for (const int p : SmallIndices::params(kernel_))
+      small += fmt::format(" && galatea_is_small({})", param_name(static_cast<size_t>(p)));
+    out_.line(fmt::format("if (!({})) GALATEA_RUN_RARE(any_numbers, {})", small,
+                          form_ == TextForm::kKernel ? "calls[number]" : "call"));
+    indices_.emplace(kernel_, Numbers::kSmall);  // from here on
   }
   void emit_shared_buffers() {
     for (size_t b = 0; b < kernel_.buffers.size(); ++b)
@@ -160,6 +192,7 @@ class Emitter {
   /// An offset or loop bound: no wrapping to think of.
   std::string index(const Expr& e) {
     if (e->kind == ExprKind::kConst) return fmt::format("{}", const_value(e));
+    if (indices_ && indices_->is_narrow(e)) return value(e);
     if (e->kind == ExprKind::kOp && e->type == DType::kI64 && !names_.contains(e.get())) {
       const auto pair = [&](const char* sign) {
         return fmt::format("({} {} {})", index(e->args[0]), sign, index(e->args[1]));
@@ -171,11 +204,23 @@ class Emitter {
     return value(e);
   }
 
-  /// An offset into a buffer. In a block's memory it fits in 32 bits, and so do all of its summands modulo
-  /// 2^32: told so, the compiler keeps sizes and places of a tile's stages in half as many registers.
+  /// An offset into a buffer. In a block's memory it fits in 32 bits, and is computed modulo 2^32: so do its
+  /// summands, whatever they are.
   std::string place(int buffer, const Expr& offset) {
-    const bool small = kernel_.buffers[static_cast<size_t>(buffer)].kind == BufferKind::kShared;
-    return small ? fmt::format("(i32)({})", index(offset)) : index(offset);
+    const bool is_shared = kernel_.buffers[static_cast<size_t>(buffer)].kind == BufferKind::kShared;
+    return is_shared ? fmt::format("(i32){}", low_half(offset)) : index(offset);
+  }
+  std::string low_half(const Expr& e) {
+    if (e->kind == ExprKind::kOp && !names_.contains(e.get())) {
+      const auto pair = [&](const char* sign) {
+        return fmt::format("({} {} {})", low_half(e->args[0]), sign, low_half(e->args[1]));
+      };
+      if (e->op == ScalarOp::kAdd) return pair("+");
+      if (e->op == ScalarOp::kSub) return pair("-");
+      if (e->op == ScalarOp::kMul) return pair("*");
+    }
+    return e->kind == ExprKind::kConst ? fmt::format("{}u", static_cast<uint32_t>(const_value(e)))
+                                       : fmt::format("(u32)({})", value(e));
   }
 
   std::string value(const Expr& e) {
@@ -186,7 +231,7 @@ class Emitter {
       case ExprKind::kParam:
         return param_name(static_cast<size_t>(e->index));
       case ExprKind::kVar:
-        return fmt::format("v{}", e->index);
+        return fmt::format("{}v{}", narrow_vars_.contains(e->index) ? "(i64)" : "", e->index);
       case ExprKind::kLoadFlat: {
         if (const auto wide = wide_loads_.find(e.get()); wide != wide_loads_.end()) return wide->second;
         const std::string element = fmt::format("{}[{}]", buffer_name(e->index), place(e->index, e->args[0]));
@@ -196,6 +241,7 @@ class Emitter {
         return fmt::format("galatea_philox({}, {}, {}, {})", value(e->args[0]), value(e->args[1]),
                            value(e->args[2]), e->index);
       case ExprKind::kOp:
+        if (indices_ && (indices_->is_narrow(e) || indices_->is_clamp(e))) return "(i64)" + narrow(e);
         return operation(*e);
       default:
         GALATEA_CHECK(false, "a node of an earlier level in loops");
@@ -205,7 +251,12 @@ class Emitter {
 
   std::string operation(const ExprNode& e) {
     const DType operand = e.args[0].type();
-    const auto arg = [&](size_t i) { return value(e.args[i]); };
+    // Comparisons and conversions give the same for a value of either type.
+    const bool asks = (e.op >= ScalarOp::kEq && e.op <= ScalarOp::kGe) || e.op == ScalarOp::kConvert ||
+                      e.op == ScalarOp::kSaturate;
+    const bool narrow_args =
+        indices_ && asks && std::ranges::all_of(e.args, [&](const Expr& a) { return indices_->is_small(a); });
+    const auto arg = [&](size_t i) { return narrow_args ? narrow(e.args[i]) : value(e.args[i]); };
     switch (e.op) {
       case ScalarOp::kEq:
         return fmt::format("({} == {})", arg(0), arg(1));
@@ -221,15 +272,15 @@ class Emitter {
         return fmt::format("({} >= {})", arg(0), arg(1));
       case ScalarOp::kConvert:
       case ScalarOp::kSaturate:
-        return conversion(e, operand, arg(0));
+        return conversion(e, narrow_args ? DType::kI32 : operand, arg(0));
       case ScalarOp::kBitcast:
         return bitcast(e.type, operand, arg(0));
       case ScalarOp::kDiv:
-        if (!is_float(e.type)) return fmt::format("galatea_div({}, {}, &flags)", arg(0), arg(1));
+        if (!is_float(e.type)) return quotient(e, arg(0), arg(1), "i64", "u64");
         break;
       case ScalarOp::kRem:
         return is_float(e.type) ? fmt::format("galatea_fmod({}, {})", arg(0), arg(1))
-                                : fmt::format("galatea_rem({}, {}, &flags)", arg(0), arg(1));
+                                : quotient(e, arg(0), arg(1), "i64", "u64");
       case ScalarOp::kFloor:
       case ScalarOp::kCeil:
       case ScalarOp::kTrunc:
@@ -247,6 +298,43 @@ class Emitter {
     return text + ")";
   }
 
+  // ---- places and sizes in 32 bits
+  /// The same value as an i32, which holds it.
+  std::string narrow(const Expr& e) {
+    if (names_.contains(e.get())) return "(i32)" + value(e);
+    if (e->kind == ExprKind::kConst) return fmt::format("(i32)({})", const_value(e));
+    if (e->kind == ExprKind::kVar) return fmt::format("(i32)v{}", e->index);
+    if (indices_->is_clamp(e))
+      return fmt::format("galatea_max(galatea_min({}, {}), {})", far(e->args[0]->args[0]),
+                         narrow(e->args[0]->args[1]), narrow(e->args[1]));
+    return indices_->is_narrow(e) ? narrow_operation(*e) : fmt::format("(i32)({})", value(e));
+  }
+  /// What will be clamped: a value that need not be small is cut off where nothing depends on it.
+  std::string far(const Expr& e) {
+    if (!indices_->is_far_sum(e)) return fmt::format("galatea_far({})", value(e));
+    return fmt::format("galatea_{}(galatea_far({}), {})", name_of(e->op), value(e->args[0]),
+                       narrow(e->args[1]));
+  }
+  /// A quotient or a remainder. Without a sign a division is shorter, and by what is not 0 it has no branch, so
+  /// that the two of one pair of numbers are made together.
+  std::string quotient(const ExprNode& e, const std::string& a, const std::string& b, const char* type,
+                       const char* natural) {
+    const bool is_natural = indices_ && e.type == DType::kI64 && indices_->is_natural(e.args[0]);
+    if (is_natural && indices_->is_positive(e.args[1]))
+      return fmt::format("({0})(({1})({2}) {3} ({1})({4}))", type, natural, a,
+                         e.op == ScalarOp::kDiv ? "/" : "%", b);
+    return fmt::format("galatea_{}({}, {}, &flags)", name_of(e.op), a, b);
+  }
+  std::string narrow_operation(const ExprNode& e) {
+    const auto arg = [&](size_t i) { return narrow(e.args[i]); };
+    if (e.op == ScalarOp::kSelect)
+      return fmt::format("galatea_select({}, {}, {})", value(e.args[0]), arg(1), arg(2));
+    if (e.op == ScalarOp::kDiv || e.op == ScalarOp::kRem) return quotient(e, arg(0), arg(1), "i32", "u32");
+    std::string text = fmt::format("galatea_{}(", name_of(e.op));
+    for (size_t i = 0; i < e.args.size(); ++i) text += (i > 0 ? ", " : "") + arg(i);
+    return text + ")";
+  }
+
   // ---- statements
   void block(const Block& statements) {
     for (const Statement& statement : statements)
@@ -258,7 +346,14 @@ class Emitter {
     out_.dedent();
     out_.line(end);
   }
-  DType type_of(int variable) const { return kernel_.var_types[static_cast<size_t>(variable)]; }
+  DType type_of(int variable) const {
+    return narrow_vars_.contains(variable) ? DType::kI32 : kernel_.var_types[static_cast<size_t>(variable)];
+  }
+  void loop_body(const For& node, const Block& statements) {
+    if (indices_) indices_->enter(node);
+    body(statements);
+    if (indices_) indices_->leave();
+  }
 
   /// Blocks take parts of one step after the other. Who takes a part of a step waits for the step before it,
   /// whose parts are all in the hands of blocks that run already: so nobody waits for a block that has not
@@ -295,11 +390,12 @@ class Emitter {
     if (node.role == LoopRole::kTile) {
       out_.line(fmt::format("GALATEA_TILES(v{}, {}) {{", node.var, index(node.end)));
       in_tile_ = true;
-      body(node.body);
+      loop_body(node, node.body);
       in_tile_ = false;
       return;
     }
     if (const auto wide = in_tile_ ? std::nullopt : plan_wide(kernel_, node)) return emit_wide(node, *wide);
+    if (node.role == LoopRole::kSerial) return emit_serial(node);
     if (node.role == LoopRole::kGrid) grid_ = &node;
     if (in_tile_ && node.role == LoopRole::kGrid && is_const_int(node.begin, 0)) {
       // Elements of a tile are counted in one register.
@@ -307,19 +403,33 @@ class Emitter {
       out_.indent();
       out_.line(fmt::format("const i64 v{0} = n_v{0};", node.var));
       out_.dedent();
-      return body(node.body);
+      return loop_body(node, node.body);
     }
-    if (node.role == LoopRole::kGrid)
-      out_.line(fmt::format("GALATEA_GRID(v{}, {}, {}) {{", node.var, index(node.begin), index(node.end)));
-    else
-      out_.line(fmt::format("for (i64 v{0} = {1}, e{0} = {2}; v{0} < e{0}; ++v{0}) {{", node.var,
-                            index(node.begin), index(node.end)));
-    body(node.body);
+    out_.line(fmt::format("GALATEA_GRID(v{}, {}, {}) {{", node.var, index(node.begin), index(node.end)));
+    loop_body(node, node.body);
+  }
+  void emit_serial(const For& node) {
+    const bool is_narrow = indices_ && indices_->is_small(node.begin) && indices_->is_small(node.end);
+    const std::string begin = is_narrow ? narrow(node.begin) : index(node.begin),
+                      end = is_narrow ? narrow(node.end) : index(node.end);
+    if (is_narrow) narrow_vars_.insert(node.var);
+    const If* only = ends_with(node);
+    const std::string more = only ? " && " + value(only->condition) : "";
+    out_.line(fmt::format("{}for ({} v{} = {}, e{} = {}; v{} < e{}{}; ++v{}) {{",
+                          form_ == TextForm::kRare ? "GALATEA_ROLLED " : "", c_type(type_of(node.var)),
+                          node.var, begin, node.var, end, node.var, node.var, more, node.var));
+    loop_body(node, only ? only->then_body : node.body);
+  }
+  /// The condition without which an iteration does nothing, and so does each that follows it; else null.
+  static const If* ends_with(const For& node) {
+    const auto* only = node.body.size() == 1 ? std::get_if<If>(&node.body[0].node) : nullptr;
+    return only && only->else_body.empty() && !uses_var(only->condition, node.var) ? only : nullptr;
   }
   /// Each thread takes `width` neighbouring elements, by wide loads and stores where these are aligned, else
   /// one by one.
   void emit_wide(const For& node, const WideLoop& wide) {
     const std::string end = index(node.end), all = fmt::format("v{}", node.var);
+    if (indices_) indices_->enter(node);
     out_.line(fmt::format("GALATEA_WIDE_GRID({}, {}, {}) {{", all, wide.width, end));
     out_.indent();
     for (size_t i = 0; i < node.body.size(); ++i) {
@@ -395,8 +505,15 @@ class Emitter {
     out_.line("}");
     out_.dedent();
     out_.line("}");
+    if (indices_) indices_->leave();
   }
   void emit(const Let& node) {
+    if (indices_ && indices_->is_small(node.value)) {
+      narrow_vars_.insert(node.var);
+      out_.line(fmt::format("const i32 v{} = {};", node.var, narrow(node.value)));
+      return indices_->define(node);
+    }
+    if (indices_) indices_->define(node);
     out_.line(fmt::format("const {} v{} = {};", c_type(type_of(node.var)), node.var, value(node.value)));
   }
   void emit(const Declare& node) {
@@ -446,7 +563,10 @@ class Emitter {
 
   const LoopKernel& kernel_;
   const std::string name_;
-  const bool is_arm_;
+  const TextForm form_;
+  const std::string rare_;
+  std::optional<SmallIndices> indices_;
+  std::set<int> narrow_vars_;  ///< those that are i32 in the text
   TextWriter out_;
   std::unordered_map<const ExprNode*, std::string> names_;
   bool in_tile_ = false;
@@ -454,9 +574,16 @@ class Emitter {
   std::unordered_map<const ExprNode*, std::string> wide_loads_;  ///< what is in registers already
 };
 
+std::string text_of(const LoopKernel& loops, const std::string& name, TextForm form) {
+  if (!is_made_in_tiles(loops)) return Emitter(loops, name, form).run();
+  return Emitter(loops, name, form, Emitter(loops, "", TextForm::kRare).run()).run();
+}
+
 }  // namespace
 
-std::string emit_cuda(const LoopKernel& loops, const std::string& name) { return Emitter(loops, name).run(); }
-std::string emit_cuda_arm(const LoopKernel& loops) { return Emitter(loops, "", true).run(); }
+std::string emit_cuda(const LoopKernel& loops, const std::string& name) {
+  return text_of(loops, name, TextForm::kKernel);
+}
+std::string emit_cuda_arm(const LoopKernel& loops) { return text_of(loops, "", TextForm::kArm); }
 
 }  // namespace galatea::codegen

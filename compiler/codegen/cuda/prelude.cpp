@@ -53,33 +53,40 @@ struct galatea_call {
 #define GALATEA_TAKE \
   __shared__ u32 taken, before; \
   __syncthreads(); \
-  if (threadIdx.x == 0) taken = atomicAdd(call.counters, 1u); \
+  if (threadIdx.x == 0) taken = atomicAdd(galatea_global(call.counters), 1u); \
   __syncthreads(); \
   const u32 step_number = taken / tiles, tile = taken % tiles;
 // Acquires what all blocks have released with the counter.
 #define GALATEA_AWAIT(k) \
   if (threadIdx.x == 0) { \
-    while (*(volatile u32*)(call.counters + (k)) != tiles + 1) galatea_nap(); \
+    while (*(volatile u32*)(galatea_global(call.counters) + (k)) != tiles + 1) galatea_nap(); \
     __threadfence(); \
   } \
   __syncthreads();
 #define GALATEA_LAST(k) \
   __threadfence(); \
   __syncthreads(); \
-  if (threadIdx.x == 0) before = atomicAdd(call.counters + (k), 1u); \
+  if (threadIdx.x == 0) before = atomicAdd(galatea_global(call.counters) + (k), 1u); \
   __syncthreads(); \
   if (before == tiles - 1) __threadfence(); \
   if (before == tiles - 1)
 #define GALATEA_DONE(k) \
   __threadfence(); \
   __syncthreads(); \
-  if (threadIdx.x == 0) atomicAdd(call.counters + (k), 1u);
+  if (threadIdx.x == 0) atomicAdd(galatea_global(call.counters) + (k), 1u);
 static __device__ inline void galatea_nap() {
 #if __CUDA_ARCH__ >= 700
   __nanosleep(100);
 #endif
 }
 #define GALATEA_SHARED(bytes) __shared__ __align__(16) u8 shared[bytes];
+// Where a pointer points to, which says how it is read: an address of either kind is looked up at every access.
+template <typename T> static __device__ __forceinline__ T* galatea_global(T* at) { __builtin_assume(__isGlobal(at)); return at; }
+template <typename T> static __device__ __forceinline__ T* galatea_shared(T* at) { __builtin_assume(__isShared(at)); return at; }
+// What a block runs in place of all that follows, for the few calls that are not small. It ends the thread.
+#define GALATEA_RARE static __device__ __noinline__ __attribute__((noreturn)) void run(const galatea_call& call, u32 tile, u32 tiles, u8* shared)
+#define GALATEA_RARE_END asm volatile("exit;"); __builtin_unreachable();
+#define GALATEA_RUN_RARE(form, call) form::run(call, tile, tiles, shared);
 #define GALATEA_OR(address, flags) atomicOr(address, flags)
 #define GALATEA_ADD(address, value) galatea_atomic_add(address, value)
 static __device__ inline void galatea_atomic_add(i32* a, i32 value) { atomicAdd(a, value); }
@@ -157,6 +164,11 @@ GALATEA_INLINE f64 galatea_fmod(f64 a, f64 b) { return fmod(a, b); }
 #define GALATEA_DONE(k) ++call.counters[k];
 #define GALATEA_SHARED(bytes) alignas(16) u8 shared[bytes]; __builtin_memset(shared, 0xa5, bytes);
 #define GALATEA_MEMBER static inline
+template <typename T> static inline T* galatea_global(T* at) { return at; }
+template <typename T> static inline T* galatea_shared(T* at) { return at; }
+#define GALATEA_RARE static void run(const galatea_call& call, u32 tile, u32 tiles, u8* shared, int threads, int permuted)
+#define GALATEA_RARE_END
+#define GALATEA_RUN_RARE(form, call) { form::run(call, tile, tiles, shared, threads, permuted); return; }
 // A warp is 32 iterations of its loop. Whoever comes last has the values of all and does what the warp would do.
 template <typename T> struct galatea_lanes { T of[32]; };
 template <typename T, int count> struct galatea_warps {
@@ -226,6 +238,11 @@ constexpr const char* kScalars = R"(
 #define GALATEA_WIDE_GRID(v, width, end) for (i64 v = thread * (width); v < (end); v += step * (width))
 #define GALATEA_SMALL_GRID(v, end) for (i32 n_##v = (i32)thread, e_##v = (i32)(end); n_##v < e_##v; n_##v += (i32)step)
 #define GALATEA_GRID(v, begin, end) for (i64 v = (begin) + thread; v < (end); v += step)
+GALATEA_INLINE bool galatea_is_small(i64 number) { return number >= -16383 && number <= 16383; }
+// What is clamped to small numbers, perhaps with a small one added before: cut off where that changes nothing.
+GALATEA_INLINE i32 galatea_far(i64 number) {
+  return (i32)(number < -(1 << 28) ? -(1 << 28) : number > (1 << 28) ? (1 << 28) : number);
+}
 // Calls of an arm have guards: a sample that went another way, as the GPU has found, has nothing to do here.
 GALATEA_INLINE bool galatea_runs(const galatea_call& call) {
   for (u32 g = 0; g < call.num_guards; ++g) {

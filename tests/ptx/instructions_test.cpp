@@ -1,0 +1,235 @@
+// What NVRTC's code for the main kernels executes, counted by running it: bits are the interpreter's, and costs
+// stay below stated bounds. GALATEA_TEST_FIGURES=1 prints what docs/performance/cuda.md states.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+
+#include "compiler/codegen/cuda/cubin_figures.h"
+#include "compiler/codegen/cuda/emit.h"
+#include "compiler/codegen/cuda/shim_backend.h"
+#include "compiler/compile.h"
+#include "compiler/kernel/small_indices.h"
+#include "dsl/frontend.h"
+#include "runtime/session.h"
+#include "tests/native/encoders.h"
+#include "tests/ptx/ptx_backend.h"
+#include "tests/support/cases.h"
+#include "tests/support/product.h"
+
+namespace galatea::testing {
+namespace {
+
+struct Outcome {
+  std::string bytes, error;
+};
+
+/// One picture of these extents through a pipeline; the bytes of its first output.
+Outcome run(const std::string& text, codegen::KernelBackend* backend, int height, int width) {
+  SourceMap sources;
+  dsl::FrontendOptions frontend;
+  frontend.host.batch_size = 1;
+  frontend.host.device = "cpu";
+  dsl::FrontendResult staged =
+      dsl::stage_pipeline("kernel.dali-dsl", text, frontend, product().registry, sources);
+  if (!staged.ok) return {"", render_text(staged.diagnostics.front(), sources)};
+  CompileOptions options;
+  options.registry = &product().registry;
+  options.backend = backend;
+  auto program = compile(*staged.graphs.at(0), sources, options);
+  if (!program) return {"", program.error().message()};
+  runtime::SessionOptions session_options;
+  session_options.executor = runtime::ExecutorKind::kInline;
+  session_options.sources = &sources;
+  auto session = runtime::Session::create(*program, product().natives, session_options);
+  if (!session) return {"", session.error().message()};
+  native::Picture picture(height, width, 3);
+  uint32_t random = 1;
+  for (int& value : picture.values) {
+    random = random * 1664525U + 1013904223U;
+    value = static_cast<int>(random >> 24);
+  }
+  runtime::Allocator allocator;
+  const native::File file = native::encode_bmp(picture, {});
+  std::vector<runtime::Tensor> samples;
+  samples.push_back(
+      std::move(*runtime::allocate_tensor(allocator, DType::kU8, {static_cast<int64_t>(file.size())})));
+  std::memcpy(samples[0].data, file.data(), file.size());
+  if (Status fed = (*session)->feed("encoded", samples); !fed) return {"", fed.error().message()};
+  if (Status end = (*session)->end_of_feed(); !end) return {"", end.error().message()};
+  auto batch = (*session)->next();
+  if (!batch || !*batch) return {"", batch ? "no batch" : batch.error().message()};
+  const runtime::Tensor& out = (**batch)->outputs[0].samples[0];
+  return {std::string(reinterpret_cast<const char*>(out.data),
+                      static_cast<size_t>(out.volume() * size_of(out.dtype))),
+          ""};
+}
+
+std::string pipeline(const std::string& body) {
+  return "from nvidia.dali import pipeline_def, fn, types\n\n\n"
+         "@pipeline_def(batch_size=1, num_threads=1, seed=42)\ndef kernel():\n"
+         "    encoded = fn.external_source(name=\"encoded\", dtype=types.UINT8, ndim=1)\n"
+         "    image = fn.decoders.image(encoded)\n" +
+         body + "    return image\n";
+}
+
+constexpr const char* kResize = "    image = fn.resize(image, size=[224, 224])\n";
+constexpr const char* kNormalize =
+    "    image = fn.crop_mirror_normalize(image, dtype=types.FLOAT, output_layout=\"CHW\",\n"
+    "                                     mean=[123.675, 116.28, 103.53], std=[58.395, 57.12, 57.375],\n"
+    "                                     mirror=fn.random.coin_flip())\n";
+
+/// A kernel over a picture of these extents, and what its code may take at most. Instructions are those of
+/// KernelCost::per_element(), loads those of its text.
+struct MainKernel {
+  std::string name, body;
+  int height, width;
+  double most_instructions;
+  int most_generic_loads, least_shared_loads;
+};
+
+std::vector<MainKernel> main_kernels() {
+  return {
+      {"resize, normalise", std::string(kResize) + kNormalize, 375, 500, 257, 3, 60},
+      {"normalise", kNormalize, 224, 224, 25, 3, 0},
+      {"rotate", "    image = fn.rotate(image, angle=7.0, keep_size=True, fill_value=128)\n", 224, 224, 400,
+       3, 0},
+      {"blur", "    image = fn.gaussian_blur(image, sigma=1.5)\n", 224, 224, 760, 3, 40},
+      {"equalize", "    image = fn.experimental.equalize(image)\n", 224, 224, 95, 3, 9},
+      {"mean", "    image = fn.reductions.mean(image)\n", 224, 224, 20, 3, 10},
+  };
+}
+
+/// Runs of instructions that are executed equally often, by name.
+void print_hot(const KernelCost& cost) {
+  for (size_t n = 0; n < cost.issued.size();) {
+    size_t end = n;
+    double weight = 0;
+    std::map<std::string, int> names;
+    for (; end < cost.issued.size() && cost.issued[end] == cost.issued[n]; ++end) {
+      weight += cost.program.instructions[end].weight;
+      ++names[cost.program.instructions[end].name];
+    }
+    const double share =
+        weight * static_cast<double>(cost.issued[n]) * 32 / static_cast<double>(cost.elements);
+    if (share > 1) {
+      fmt::print("  {:5} to {:5}: {:7.2f} an element", n, end, share);
+      for (const auto& [name, count] : names) fmt::print(" {}:{}", name, count);
+      fmt::print("\n");
+    }
+    n = end;
+  }
+}
+
+TEST(Instructions, OfMainKernels) {
+  auto nvrtc = codegen::Nvrtc::open();
+  if (!nvrtc) GTEST_SKIP() << nvrtc.error().message();
+  auto judge = codegen::make_interpreter_backend();
+  for (const MainKernel& kernel : main_kernels()) {
+    SCOPED_TRACE(kernel.name);
+    PtxBackend ptx(*nvrtc, 90);
+    const Outcome expected = run(pipeline(kernel.body), judge.get(), kernel.height, kernel.width);
+    const Outcome found = run(pipeline(kernel.body), &ptx, kernel.height, kernel.width);
+    ASSERT_EQ(expected.error, "");
+    ASSERT_EQ(found.error, "");
+    EXPECT_TRUE(found.bytes == expected.bytes);
+    EXPECT_EQ(ptx.error(), "");
+    const std::vector<KernelCost> costs = ptx.costs();
+    ASSERT_FALSE(costs.empty());
+    double instructions = 0;
+    for (const KernelCost& cost : costs) {
+      instructions += cost.per_element();
+      EXPECT_LE(cost.loads(PtxSpace::kGeneric), kernel.most_generic_loads) << cost.name;
+      EXPECT_GE(cost.loads(PtxSpace::kShared), kernel.least_shared_loads) << cost.name;
+      if (!std::getenv("GALATEA_TEST_FIGURES")) continue;
+      fmt::print(
+          "{}: {} has {:.1f} instructions an element, {} blocks; loads: {} generic, {} global, {} shared\n",
+          kernel.name, cost.name, cost.per_element(), cost.blocks, cost.loads(PtxSpace::kGeneric),
+          cost.loads(PtxSpace::kGlobal), cost.loads(PtxSpace::kShared));
+      print_hot(cost);
+    }
+    EXPECT_LE(instructions, kernel.most_instructions);
+  }
+}
+
+/// What a thread of the resize of most trainings takes on the architectures of data centres. Spilled registers
+/// are read once a phase, not once an element.
+TEST(Instructions, OfResizeTakeRegisters) {
+  auto nvrtc = codegen::Nvrtc::open();
+  if (!nvrtc) GTEST_SKIP() << nvrtc.error().message();
+  PtxBackend ptx(*nvrtc, 90);
+  const Outcome found = run(pipeline(std::string(kResize) + kNormalize), &ptx, 20, 30);
+  ASSERT_EQ(found.error, "");
+  ASSERT_EQ(ptx.costs().size(), 1U);
+  // The others at the full scale: each takes NVRTC two seconds.
+  const bool all = testing::scale() == testing::kWhole || std::getenv("GALATEA_TEST_FIGURES") != nullptr;
+  for (const auto& [architecture, most_local] : {std::pair{80, 160}, {90, 96}, {100, 64}}) {
+    if ((!all && architecture != 90) || !std::ranges::binary_search((*nvrtc)->architectures(), architecture))
+      continue;
+    auto cubin = (*nvrtc)->compile(codegen::cuda_prelude() + ptx.costs()[0].text, "resize.cu", architecture);
+    ASSERT_TRUE(cubin) << cubin.error().message();
+    for (const codegen::CubinFigures& figures : codegen::read_cubin_figures(*cubin)) {
+      EXPECT_LE(figures.registers, 128) << architecture;
+      EXPECT_LE(figures.local, most_local) << figures.function << " sm_" << architecture;
+      EXPECT_GE(figures.shared, 32768) << architecture;
+      if (std::getenv("GALATEA_TEST_FIGURES"))
+        fmt::print("{} sm_{}: {} registers, {} bytes of local, {} of shared memory, {} of code\n",
+                   figures.function, architecture, figures.registers, figures.local, figures.shared,
+                   figures.code);
+    }
+  }
+}
+
+/// Calls that are not small run the other form of the text: one of more columns than are called small, and one
+/// whose tile needs more memory than a block has.
+TEST(Instructions, OfLargeNumbersGiveTheSame) {
+  auto shim = codegen::make_shim_backend();
+  if (!shim) GTEST_SKIP() << shim.error().message();
+  auto judge = codegen::make_interpreter_backend();
+  struct Case {
+    const char* body;
+    int height, width;
+  };
+  for (const Case& c : {Case{"    image = fn.resize(image, size=[3, 17000])\n", 2, 5},
+                        Case{"    image = fn.resize(image, size=[3, 4])\n", 5, 17000},
+                        Case{"    image = fn.resize(image, size=[1, 40])\n", 2500, 41}}) {
+    SCOPED_TRACE(c.body);
+    const Outcome expected = run(pipeline(c.body), judge.get(), c.height, c.width);
+    const Outcome found = run(pipeline(c.body), shim->get(), c.height, c.width);
+    ASSERT_EQ(expected.error + found.error, "");
+    EXPECT_TRUE(found.bytes == expected.bytes);
+  }
+}
+
+TEST(SmallIndices, AreWhatRangesProve) {
+  using namespace kernel;
+  LoopKernel loops;
+  loops.params = {{"rows", DType::kI64}, {"scale", DType::kF64}};
+  loops.var_types = {DType::kI64, DType::kI64};
+  const Expr rows = param(0, DType::kI64), cell = var(0, DType::kI64), read = var(1, DType::kI64);
+  SmallIndices small(loops, Numbers::kSmall), any(loops, Numbers::kAny);
+  EXPECT_TRUE(small.is_narrow(rows * rows + rows));
+  EXPECT_FALSE(small.is_narrow(rows * rows * rows));
+  EXPECT_FALSE(any.is_narrow(rows + rows));
+  // A variable of which nothing is known, until it is clamped.
+  EXPECT_FALSE(small.is_narrow(read + rows));
+  EXPECT_TRUE(small.is_far_sum(read + rows));
+  EXPECT_TRUE(small.is_clamp(max(min(read + rows, rows), const_int(0))));
+  EXPECT_FALSE(any.is_clamp(max(min(read + rows, rows), const_int(0))));
+  // Inside of a loop over all of a box its sides are not empty, and outside of it they may be.
+  For loop{0, const_int(0), select(rows > const_int(0), rows, const_int(0)), LoopRole::kGrid, 1, 1, {}};
+  for (SmallIndices* indices : {&small, &any}) {
+    indices->enter(loop);
+    EXPECT_TRUE(indices->is_natural(cell % rows));
+    EXPECT_TRUE(indices->is_natural(cell));
+    EXPECT_TRUE(indices->is_positive(rows));
+    indices->leave();
+    EXPECT_FALSE(indices->is_positive(rows));
+  }
+}
+
+}  // namespace
+}  // namespace galatea::testing
