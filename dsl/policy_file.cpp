@@ -32,6 +32,7 @@ class ToValues {
       rows.push_back(row(document_.augmentations[i], functions[i], parameters[i]));
     return ev_.make_struct({{"name", text(document_.name)},
                             {"bins", Value::of(document_.bins)},
+                            {"data", text(data())},
                             {"extras", extras(document_.extras)},
                             {"rows", list(std::move(rows))},
                             {"policy", node(document_.policy)}});
@@ -85,6 +86,11 @@ class ToValues {
   }
 
  private:
+  const char* data() const {
+    constexpr const char* kKinds[] = {"any", "pictures", "sound"};
+    return kKinds[static_cast<size_t>(policy::data_of(document_))];
+  }
+
   Value text(std::string_view words) { return ev_.make_string(std::string(words)); }
   Value list(std::vector<Value> elements) { return ev_.make_list(std::move(elements), span_); }
 

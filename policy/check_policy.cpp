@@ -35,6 +35,7 @@ class Check {
 
   void run() {
     for (const Augmentation& entry : document_.augmentations) check_augmentation(entry);
+    check_data();
     for (const auto& [name, node] : document_.definitions) check_node(node);
     check_node(document_.policy);
     check_extras();
@@ -127,6 +128,19 @@ class Check {
       fields_.report(Message::kNoEffect, entry.span,
                      {fmt::format("`{}` has no magnitude that `negate` could change the sign of", entry.name),
                       "give a `range`, or take `negate` out"});
+  }
+
+  /// A sample is a picture or a sound.
+  void check_data() {
+    const DataKind data = data_of(document_);
+    for (const Augmentation& entry : document_.augmentations) {
+      const Operation* operation = find_operation(entry.op);
+      if (operation == nullptr || operation->data == DataKind::kAny || operation->data == data) continue;
+      const char* const words[] = {"", "pictures", "sound"};
+      return fields_.report(
+          Message::kMixedData, entry.span,
+          {entry.op, words[static_cast<size_t>(operation->data)], words[static_cast<size_t>(data)]});
+    }
   }
 
   /// What `solarize_add` adds is a byte.

@@ -67,7 +67,22 @@ const std::vector<Operation>& operations() {
        false,
        "blurs, with this standard deviation; none below 0.001",
        " px"},
-      {"identity", P::kNothing, {}, false, "does nothing", ""},
+      {"identity", P::kNothing, {}, false, "does nothing", "", DataKind::kAny},
+      {"sound.gain", P::kScalar, {}, false, "makes sound louder", " dB", DataKind::kSound},
+      {"sound.noise",
+       P::kScalar,
+       {},
+       false,
+       "adds white noise, so far below the sound",
+       " dB",
+       DataKind::kSound},
+      {"sound.speed",
+       P::kScalar,
+       {"quality"},
+       false,
+       "plays sound faster by a share, and higher",
+       "",
+       DataKind::kSound},
   };
   return table;
 }
@@ -84,6 +99,14 @@ std::vector<std::string> operation_names() {
   return names;
 }
 
+DataKind data_of(const Document& document) {
+  for (const Augmentation& entry : document.augmentations)
+    if (const Operation* operation = find_operation(entry.op);
+        operation != nullptr && operation->data != DataKind::kAny)
+      return operation->data;
+  return DataKind::kAny;
+}
+
 const std::vector<std::string>& interpolation_words() {
   static const std::vector<std::string> words = {"linear", "nearest", "cubic"};
   return words;
@@ -98,6 +121,8 @@ std::string wanted_value(const Extra& extra) {
       value.kind == JsonKind::kArray && !value.items.empty() && std::ranges::all_of(value.items, is_number);
   if (extra.name == "fill_value" && !is_number(value) && !is_null && !is_list)
     return "a number, a list of numbers, one for each channel, or null, which repeats the edge";
+  if (extra.name == "quality" && (!is_number(value) || value.number < 0 || value.number > 100))
+    return "a number from 0 to 100";
   if (extra.name == "cubic_a" && !is_number(value) && !is_null) return "a number";
   if (extra.name == "rotate_keep_size" && value.kind != JsonKind::kBool) return "true or false";
   if (extra.name == "pixel_round" && (value.kind != JsonKind::kString || value.text != "trunc"))

@@ -14,6 +14,9 @@ namespace galatea::policy {
 /// What an operation takes as its parameter.
 enum class ParameterKind : uint8_t { kNothing, kScalar, kPairX, kPairY, kKernel, kMask };
 
+/// What an operation works on.
+enum class DataKind : uint8_t { kAny, kPictures, kSound };
+
 struct Operation {
   std::string_view name;
   ParameterKind parameter;
@@ -21,10 +24,14 @@ struct Operation {
   bool needs_shape;                      ///< of the image, from whoever applies the policy
   std::string_view meaning;
   std::string_view unit;  ///< of the parameter, for tables
+  DataKind data = DataKind::kPictures;
 };
 const std::vector<Operation>& operations();
 const Operation* find_operation(std::string_view name);
 std::vector<std::string> operation_names();
+
+/// What the library's operations of a policy work on; kAny: none says.
+DataKind data_of(const Document& document);
 
 /// How warps interpolate.
 const std::vector<std::string>& interpolation_words();

@@ -47,18 +47,6 @@ bool is_sound(const Tensor& tensor, const Layout& layout) {
   return tensor.extents[0] >= kLeastFrames && (tensor.ndim == 1 || tensor.extents[1] <= kMostChannels);
 }
 
-/// A frame of a sequence whose axis of frames is `axis`.
-Tensor frame_of(const Tensor& sequence, int axis, int64_t frame) {
-  Tensor out = sequence;
-  out.data += frame * sequence.strides[axis] * size_of(sequence.dtype);
-  --out.ndim;
-  for (int d = axis; d < out.ndim; ++d) {
-    out.extents[d] = sequence.extents[d + 1];
-    out.strides[d] = sequence.strides[d + 1];
-  }
-  return out;
-}
-
 /// Puts a picture, grey or RGB, into an RGB one.
 void paste(const Pixels& from, Pixels& to, int left, int top) {
   for (int y = 0; y < from.height; ++y)

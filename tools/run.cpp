@@ -12,6 +12,7 @@
 #include "tools/process_clock.h"
 #include "tools/progress.h"
 #include "tools/save.h"
+#include "tools/save_film.h"
 #include "tools/say.h"
 #include "tools/summary.h"
 
@@ -21,8 +22,7 @@ namespace {
 
 struct RunOptions {
   std::string file, save, format = "npy", stats, trace, fuse, cuda_graphs = "on";
-  int64_t rate = 16000;
-  std::optional<int64_t> epochs, batches;
+  std::optional<int64_t> epochs, batches, rate;
   PipelineOptions pipeline;
   CompileChoice compile;
 };
@@ -31,7 +31,8 @@ struct RunOptions {
 class SampleWriter {
  public:
   /// `origins`: of pipelines with several policies; else empty.
-  SampleWriter(std::string folder, FileFormat format, int64_t rate, std::vector<dsl::OutputOrigin> origins)
+  SampleWriter(std::string folder, FileFormat format, std::optional<int64_t> rate,
+               std::vector<dsl::OutputOrigin> origins)
       : folder_(std::move(folder)), format_(format), rate_(rate), origins_(std::move(origins)) {}
   Status write(const runtime::Batch& batch);
 
@@ -42,7 +43,7 @@ class SampleWriter {
 
   fs::path folder_;
   FileFormat format_;
-  int64_t rate_;  ///< of sound, in Hz
+  std::optional<int64_t> rate_;  ///< frames a second of sound or of films
   std::vector<dsl::OutputOrigin> origins_;
   int64_t next_ = 0;
 };
@@ -55,10 +56,14 @@ fs::path SampleWriter::folder_of(size_t output) const {
 
 Result<std::pair<std::vector<uint8_t>, const char*>> SampleWriter::encode(const runtime::Tensor& tensor,
                                                                           const Layout& layout) const {
-  // What is neither a picture of bytes nor sound keeps its values: .npy, whatever the format.
+  constexpr int64_t kSoundRate = 16000, kFilmRate = 30;
+  // What is neither a picture or clip of bytes nor sound keeps its values: .npy, whatever the format.
   if (format_ == FileFormat::kWav) {
-    if (auto bytes = to_wav(tensor, layout, static_cast<uint32_t>(rate_)))
+    if (auto bytes = to_wav(tensor, layout, static_cast<uint32_t>(rate_.value_or(kSoundRate))))
       return std::pair{std::move(*bytes), "wav"};
+  } else if (format_ == FileFormat::kMp4) {
+    GALATEA_ASSIGN(auto bytes, to_mp4(tensor, layout, static_cast<int32_t>(rate_.value_or(kFilmRate))));
+    if (bytes) return std::pair{std::move(*bytes), "mp4"};
   } else if (format_ != FileFormat::kNpy) {
     if (auto pixels = to_pixels(tensor, layout, false)) {
       const bool png = format_ == FileFormat::kPng;
@@ -212,6 +217,7 @@ int run(RunOptions options, Reporter& reporter) {
   const FileFormat format = options.format == "png"   ? FileFormat::kPng
                             : options.format == "jpg" ? FileFormat::kJpg
                             : options.format == "wav" ? FileFormat::kWav
+                            : options.format == "mp4" ? FileFormat::kMp4
                                                       : FileFormat::kNpy;
   SampleWriter writer(options.save, format, options.rate, std::move(origins));
   Progressed done =
@@ -261,13 +267,15 @@ Command add_run(CLI::App& parent) {
       .not_empty();
   add_option(
       app, "--format", options->format,
-      {"npy|png|jpg|wav", "npy",
-       "for --save: png or jpg for outputs that are pictures of bytes, wav for those that are sound, .npy for the "
-       "others",
+      {"npy|png|jpg|wav|mp4", "npy",
+       "for --save: png or jpg for outputs that are pictures of bytes, wav for those that are sound, mp4 for clips "
+       "of bytes, .npy for the others",
        "--format png"})
-      .one_of({"npy", "png", "jpg", "wav"});
-  add_option(app, "--rate", options->rate,
-             {"HZ", "16000", "for --format wav: how many frames a second the sound has", "--rate 22050"})
+      .one_of({"npy", "png", "jpg", "wav", "mp4"});
+  add_option(
+      app, "--rate", options->rate,
+      {"HZ", "", "how many frames a second files have: 16000 for --format wav, 30 for mp4 unless given",
+       "--rate 22050"})
       .between(int64_t{1}, int64_t{1} << 24);
   add_option(app, "--stats", options->stats,
              {"text|json", "", "end with a summary on stdout", "--stats json"})

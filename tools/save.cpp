@@ -166,6 +166,17 @@ std::optional<Pixels> to_pixels(const Tensor& tensor, const Layout& layout, bool
   return pixels;
 }
 
+Tensor frame_of(const Tensor& sequence, int axis, int64_t frame) {
+  Tensor out = sequence;
+  out.data += frame * sequence.strides[axis] * size_of(sequence.dtype);
+  --out.ndim;
+  for (int d = axis; d < out.ndim; ++d) {
+    out.extents[d] = sequence.extents[d + 1];
+    out.strides[d] = sequence.strides[d + 1];
+  }
+  return out;
+}
+
 Result<std::vector<uint8_t>> to_png(const Pixels& pixels, PngUse use) {
   PngOutput output;
   auto on_error = [](png_structp png, png_const_charp message) {

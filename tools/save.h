@@ -12,7 +12,7 @@
 
 namespace galatea::tools {
 
-enum class FileFormat : uint8_t { kNpy, kPng, kJpg, kWav };
+enum class FileFormat : uint8_t { kNpy, kPng, kJpg, kWav, kMp4 };
 
 /// Bytes of a .npy file, version 1.0, C order, little endian.
 std::vector<uint8_t> to_npy(const runtime::Tensor& tensor);
@@ -35,6 +35,9 @@ Result<std::vector<uint8_t>> to_jpg(const Pixels& pixels, int quality = 95);
 /// others.
 std::optional<std::vector<uint8_t>> to_wav(const runtime::Tensor& tensor, const Layout& layout,
                                            uint32_t rate);
+
+/// A frame of a sequence whose axis of frames is `axis`.
+runtime::Tensor frame_of(const runtime::Tensor& sequence, int axis, int64_t frame);
 
 /// Writes beside the final name and renames, so that an interruption leaves no half file.
 Status write_file(const std::filesystem::path& path, const std::vector<uint8_t>& bytes);

@@ -16,6 +16,7 @@
 #include "compiler/codegen/target.h"
 #include "runtime/cuda/driver.h"
 #include "stdlib_ops/native/nvjpeg/nvjpeg.h"
+#include "stdlib_ops/native/video/film_module.h"
 #include "tools/command.h"
 
 namespace galatea::tools {
@@ -97,6 +98,7 @@ int print_version(Reporter& reporter) {
   text += fmt::format("codecs       libjpeg {} (turbo API {}), libpng {}, libwebp {}.{}.{}, BMP\n",
                       JPEG_LIB_VERSION, LIBJPEG_TURBO_VERSION_NUMBER, PNG_LIBPNG_VER_STRING, webp >> 16,
                       webp >> 8 & 255, webp & 255);
+  text += fmt::format("films        {}\n", native::video::module_text());
   text += fmt::format("CUDA driver  {}\n", cuda_driver());
   text += fmt::format("NVRTC        {}\n", nvrtc());
   text += fmt::format("nvJitLink    {}\n", nvjitlink());

@@ -1,7 +1,7 @@
 """Clips of H.264 films: 16 frames, every second one, from random places of 640 x 360, made 224 x 224 and normalised.
 
-The films are drawn by the program ffmpeg. The limit is our own reader with all pixels but four left out of each frame: libav decoding exactly the frames
-that are needed. DALI's CPU takes no H.264; the peers are PyAV, torchcodec and decord, those that are installed.
+The films are drawn by the program ffmpeg. The limit is libav alone decoding the same frames (limit/video_limit.cpp). DALI's CPU takes no H.264; the peers are
+PyAV, torchcodec and decord, those that are installed.
 """
 
 import shutil
@@ -34,10 +34,16 @@ def draw_films(context):
     return root
 
 
-def ours(context, data, name, pipeline, threads):
+def ours(context, data, threads):
     args = context.args
-    return contest.Contestant(name, [context.program("pipeline_bench"), PIPELINES, "--pipeline", pipeline, "--set", f"data={data}", "--threads", threads,
-                                     "--batch-size", 8, "--warm-up", args.warm_up, "--epochs", args.epochs])
+    return contest.Contestant("galatea", [context.program("pipeline_bench"), PIPELINES, "--set", f"data={data}", "--threads", threads,
+                                          "--batch-size", 8, "--warm-up", args.warm_up, "--epochs", args.epochs])
+
+
+def limit_of(context, data, threads):
+    args = context.args
+    return contest.Contestant("libav alone", [context.program("video_limit"), "--data", data, "--threads", threads, "--warm-up", args.warm_up,
+                                              "--epochs", args.epochs])
 
 
 def peer(context, data, name, threads):
@@ -49,7 +55,7 @@ def run(context):
     data = draw_films(context)
     result = {"name": "video", "machine": report.machine(), "films": FILMS, "rounds": context.args.rounds, "tables": []}
     for threads in context.args.threads:
-        us, limit = ours(context, data, "galatea", "clips", threads), ours(context, data, "decoding alone", "corner", threads)
+        us, limit = ours(context, data, threads), limit_of(context, data, threads)
         everyone = [us, limit, *(peer(context, data, name, threads) for name in PEERS if context.wants_peer(name))]
         contest.run_rounds(everyone, context.args.rounds, context.args.timeout)
         if us.skipped:

@@ -20,6 +20,10 @@ bool moves_with_axis(const Expr& first, int axis) {
          is_const_int(affine.scale, 1);
 }
 
+/// Whether the window runs along pixels of a row, or along what is no larger. Where an axis lies around rows and
+/// pixels, as frames do, a window over rows does not.
+bool stays_within_row(const Stage& band) { return band.band_axis != 0 && band.band_axis + 2 >= band.rank(); }
+
 /// Why the only reader of the rows may not take them from a ring, or empty.
 std::string objection_of(const Stage& reader, const Stage& rows, int producer) {
   const auto reads = [&](const ExprNode& n) {
@@ -85,11 +89,11 @@ std::string ring_objection(const Kernel& kernel, int producer, int* consumer) {
     *consumer = static_cast<int>(s);
   }
   if (*consumer < 0) return "nobody reads it";
+  const Stage& band = kernel.stages[static_cast<size_t>(*consumer)];
   int reader = -1;
-  if (kernel.stages[static_cast<size_t>(*consumer)].band_axis != 0 &&
-      beside_is_legal(kernel, producer, &reader))
+  if (stays_within_row(band) && beside_is_legal(kernel, producer, &reader))
     return "its reader's window stays within a row";
-  return objection_of(kernel.stages[static_cast<size_t>(*consumer)], rows, producer);
+  return objection_of(band, rows, producer);
 }
 
 bool ring_is_legal(const Kernel& kernel, int producer, int* consumer) {

@@ -222,9 +222,19 @@ class Scheduler {
     return schedule_.stages[static_cast<size_t>(s)].placement == Placement::kRing &&
            lowering::ring_is_legal(kernel_, s, &consumer);
   }
+  /// Whether it is a window over rows that lie within another axis, such as frames, and may have them from a ring.
+  bool has_ring_in_frames(int s) const {
+    const Stage& stage = kernel_.stages[static_cast<size_t>(s)];
+    if (stage.form != StageForm::kBand || stage.band_axis == 0 ||
+        stage.source->target.kind != LoadTarget::Kind::kStage)
+      return false;
+    int consumer = -1;
+    return lowering::ring_is_legal(kernel_, stage.source->target.index, &consumer) && consumer == s;
+  }
   /// Each row may be made just before the row of its reader that wants it.
   bool may_go_beside(int s, int* reader) const {
     return !options_.gpu && lowering::beside_is_legal(kernel_, s, reader) && !is_ring(*reader) &&
+           !has_ring_in_frames(s) &&
            schedule_.stages[static_cast<size_t>(*reader)].placement != Placement::kInlined;
   }
   static bool has_wide_rows(const Stage& stage, size_t axis) {

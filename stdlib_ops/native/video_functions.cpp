@@ -190,6 +190,28 @@ Status video_clip(runtime::NativeContext& context) {
   return paint(context, file, *index, frames, window.box());
 }
 
+// ---- what a limit of memory is asked for
+
+/// Nothing of a film that cannot be read: the call says why.
+int64_t bytes_of_film(const FilmFile& file) {
+  const auto index = FilmLibrary::of_process().index_of(file);
+  return index ? video::decoder_bytes((*index)->stream()) : 0;
+}
+
+/// A copy of the input where it has gaps, and the decoder.
+int64_t bytes_of_encoded(std::span<const runtime::Tensor> inputs, std::span<const Cell>,
+                         const runtime::NativeState*) {
+  std::vector<uint8_t> copy;
+  return inputs[0].num_bytes() + bytes_of_film(film_in(bytes_of_input(inputs[0], copy)));
+}
+
+int64_t bytes_of_clip(std::span<const runtime::Tensor> inputs, std::span<const Cell>,
+                      const runtime::NativeState*) {
+  std::vector<uint8_t> copy;
+  const std::span<const uint8_t> name = bytes_of_input(inputs[0], copy);
+  return bytes_of_film(film_at(std::string(name.begin(), name.end())));
+}
+
 }  // namespace
 
 FilmFile film_at(const std::string& path) {
@@ -206,12 +228,16 @@ FilmFile film_at(const std::string& path) {
 }
 
 std::vector<runtime::NativeFunction> video_functions() {
-  const auto function = [](const char* name, Status (*call)(runtime::NativeContext&)) {
-    return runtime::NativeFunction{
-        .name = name, .category = "decode", .prepare = prepare_video, .call = call};
+  const auto function = [](const char* name, Status (*call)(runtime::NativeContext&), auto working_bytes) {
+    return runtime::NativeFunction{.name = name,
+                                   .category = "decode",
+                                   .prepare = prepare_video,
+                                   .call = call,
+                                   .working_bytes = working_bytes};
   };
-  return {function(kVideoPeek, video_peek), function(kVideoDecode, video_decode),
-          function(kVideoClip, video_clip)};
+  return {function(kVideoPeek, video_peek, bytes_of_encoded),
+          function(kVideoDecode, video_decode, bytes_of_encoded),
+          function(kVideoClip, video_clip, bytes_of_clip)};
 }
 
 }  // namespace galatea::native

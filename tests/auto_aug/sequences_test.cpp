@@ -137,5 +137,70 @@ def p():
   }
 }
 
+/// Eight clips, each of four equal frames.
+Feed still_clips() {
+  Feed feed;
+  for (uint64_t k = 0; k < 8; ++k) {
+    const Array frame = random_array(DType::kU8, {9, 11, 3}, 70 + k);
+    Array clip{DType::kU8, {4, 9, 11, 3}, {}, {}};
+    for (int f = 0; f < 4; ++f) {
+      clip.bytes.insert(clip.bytes.end(), frame.bytes.begin(), frame.bytes.end());
+      clip.values.insert(clip.values.end(), frame.values.begin(), frame.values.end());
+    }
+    feed["video"].push_back(std::move(clip));
+  }
+  return feed;
+}
+
+/// Whether all frames of a clip are like its first one.
+bool is_still(const Array& clip) {
+  const size_t frame = clip.values.size() / 4;
+  for (size_t k = frame; k < clip.values.size(); ++k)
+    if (clip.values[k] != clip.values[k % frame]) return false;
+  return true;
+}
+
+Outputs of_still_clips(const std::string& functions, const std::string& result) {
+  return run_everywhere(
+      "from nvidia.dali import fn, pipeline_def, types\n"
+      "from galatea import policy\n"
+      "from nvidia.dali.auto_aug.core import augmentation\n"
+      "from nvidia.dali.auto_aug.rand_augment import apply_rand_augment\n" +
+          functions +
+          "@pipeline_def(batch_size=8, seed=17, enable_conditionals=True)\n"
+          "def p():\n"
+          "    video = fn.external_source(name=\"video\", dtype=types.UINT8, ndim=4, "
+          "layout=\"FHWC\")\n"
+          "    return " +
+          result + "\n",
+      still_clips());
+}
+
+TEST(SequencePolicies, OneDrawServesAllFrames) {
+  const Outputs outputs = of_still_clips(
+      "",
+      "video, policy.define({'bins': 11, 'augmentations': {'brightness': {'range': [0, 0.9], 'negate': "
+      "True, 'param': 'one_plus'}, 'rotate': {'range': [0, 30], 'negate': True}, 'invert': {}}, 'policy': "
+      "{'choose': 2, 'from': '*', 'each': {'mag': {'uniform_bin': [1, 10]}}}})(video)");
+  ASSERT_EQ(outputs.size(), 2U);
+  int changed = 0;
+  for (size_t k = 0; k < outputs[1].size(); ++k) {
+    EXPECT_TRUE(is_still(outputs[1][k])) << "clip " << k;
+    changed += outputs[1][k].values != outputs[0][k].values;
+  }
+  EXPECT_GE(changed, 4);
+}
+
+TEST(SequencePolicies, FramesHaveDrawsOfTheirOwnWherePerFrameAsks) {
+  const Outputs outputs = of_still_clips(
+      "@augmentation(mag_range=(0.1, 0.5))\n"
+      "def flicker(data, amount):\n"
+      "    drawn = fn.random.uniform(range=[-1.0, 1.0], shape=[4])\n"
+      "    return fn.brightness(data, brightness=fn.per_frame(1.0 + amount * drawn))\n",
+      "apply_rand_augment([flicker], video, n=1, m=9, num_magnitude_bins=11)");
+  ASSERT_EQ(outputs.size(), 1U);
+  for (size_t k = 0; k < outputs[0].size(); ++k) EXPECT_FALSE(is_still(outputs[0][k])) << "clip " << k;
+}
+
 }  // namespace
 }  // namespace galatea::testing

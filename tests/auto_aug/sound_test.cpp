@@ -1,6 +1,7 @@
 // Augmentations of sound, against their formulas.
 #include <cmath>
 #include <numbers>
+#include <set>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -29,7 +30,7 @@ std::string constant(const Wave& wave) {
 /// What an expression gives for each of `count` samples; it may use `wave`, and `u`, another number for each.
 std::vector<Wave> heard(const Wave& wave, const std::string& expression, int64_t count = 1) {
   return run_text(fmt::format("from galatea import fn, pipeline_def, types\n"
-                              "from galatea import sound\n"
+                              "from galatea import policy, sound\n"
                               "from galatea.auto_aug.core import signed_bin\n"
                               "@pipeline_def(batch_size={}, seed=7)\n"
                               "def p():\n"
@@ -130,6 +131,53 @@ TEST(SoundEverywhere, HasTheSameRegion) {
   expect_everywhere("FLOAT", 0,
                     "begin, length = fn.nonsilent_region(x, window_length=16, cutoff_db=-1)\n"
                     "    return begin, length, fn.slice(x, begin, length, axes=[0])");
+}
+
+/// A document with one row, `louder`, whose bins are all 6 dB, and this expression.
+std::string policy_of(const std::string& expression) {
+  return fmt::format(
+      "policy.define({{'bins': 2, 'augmentations': {{'louder': {{'op': 'sound.gain', 'range': [6, 6]}}}}, 'policy': {}}})(wave)",
+      expression);
+}
+
+TEST(SoundPolicies, ApplyWhatTheyName) {
+  const Wave wave = tones(60);
+  const auto expect_gain = [&](const std::string& expression, double factor) {
+    const Wave out = heard(wave, policy_of(expression)).at(0);
+    ASSERT_EQ(out.size(), wave.size()) << expression;
+    for (size_t n = 0; n < wave.size(); ++n)
+      EXPECT_NEAR(out[n], wave[n] * factor, 1e-5) << expression << " at " << n;
+  };
+  const double six = std::pow(10, 0.3);
+  expect_gain("['louder', 1, 1]", six);
+  expect_gain("{'seq': [['louder', 1, 0], ['louder', 1, 1]]}", six * six);
+  expect_gain("{'choose': 3, 'from': '*', 'each': {'mag': {'bin': 1}}}", six * six * six);
+  expect_gain("{'apply': 'louder', 'mag': {'value': -6}}", 1 / six);
+}
+
+TEST(SoundPolicies, MixturesAreNotRoundedToBytes) {
+  const Wave wave = tones(60);
+  const Wave out =
+      heard(wave, policy_of("{'mix': {'chains': 2, 'chain': ['louder', 1, 1], 'alpha': 1}}")).at(0);
+  // Between the sound and what is 6 dB louder, everywhere by the same share.
+  const double share = (out[5] / wave[5] - 1) / (std::pow(10, 0.3) - 1);
+  EXPECT_GT(share, 0);
+  EXPECT_LT(share, 1);
+  for (size_t n = 0; n < wave.size(); ++n)
+    EXPECT_NEAR(out[n], wave[n] * (1 + share * (std::pow(10, 0.3) - 1)), 1e-5);
+}
+
+TEST(SoundPolicies, DrawForEachSampleAndMayChangeTheLength) {
+  const auto samples = heard(
+      tones(400),
+      "policy.define({'bins': 11, 'augmentations': {'faster': {'op': 'sound.speed', 'range': [0, 0.2], 'negate': True}, "
+      "'noisier': {'op': 'sound.noise', 'range': [40, 10]}}, 'policy': {'choose': 1, 'from': '*', 'each': {'mag': "
+      "{'uniform_bin': [5, 10]}}}})(wave)",
+      32);
+  std::set<size_t> lengths;
+  for (const Wave& sample : samples) lengths.insert(sample.size());
+  EXPECT_GT(lengths.size(), 4U);
+  EXPECT_TRUE(lengths.contains(400));
 }
 
 }  // namespace

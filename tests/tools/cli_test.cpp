@@ -281,6 +281,20 @@ TEST_F(CommandLine, RunSavesWhatComesOut) {
   EXPECT_TRUE(contains(read_file(out / "out1/000007.npy"), "NUMPY"));
 }
 
+TEST_F(CommandLine, RunSavesClipsAsFilms) {
+  const fs::path file = folder_ / "clips.dali-dsl", out = folder_ / "films";
+  std::ofstream(file) << "from nvidia.dali import pipeline_def, fn\n\n\n@pipeline_def(batch_size=1)\n"
+                         "def clips():\n"
+                         "    clip = fn.readers.video(filenames=[\""
+                      << GALATEA_SOURCE_DIR
+                      << "/tests/video/films/mpeg4.avi\"], sequence_length=4)\n    return clip, clip * 0.5\n";
+  const Outcome o = run({"run", file.string(), "--save", out.string(), "--format", "mp4", "--batches", "1"});
+  if (o.status == 3) GTEST_SKIP() << o.err;  // no libav here
+  ASSERT_EQ(o.status, 0) << o.err;
+  EXPECT_EQ(read_file(out / "out0/000000.mp4").substr(4, 4), "ftyp");
+  EXPECT_TRUE(contains(read_file(out / "out1/000000.npy"), "NUMPY"));
+}
+
 TEST_F(CommandLine, BackendsAndFusionChangeNoBit) {
   auto outputs = [&](const std::string& name, const std::vector<std::string>& options) {
     std::vector<std::string> arguments = {"run",       hello(), "--set",  "size=24",

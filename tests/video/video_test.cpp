@@ -1,7 +1,9 @@
 // Films against what others read of them: frames and times by PyAV, clips by DALI (make_films.py), any frames in
 // any order against all of them, damage against nothing but an error.
 #include <gtest/gtest.h>
+#include <malloc.h>
 
+#include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -42,6 +44,12 @@ std::string digits(const uint8_t* bytes, int64_t count) {
 }
 
 bool never() { return false; }
+
+/// That were taken from the C library and not given back; 0 where a sanitizer stands in its place.
+int64_t bytes_in_use() {
+  const struct mallinfo2 info = ::mallinfo2();
+  return static_cast<int64_t>(info.uordblks + info.hblkhd);
+}
 
 /// A film with its index, and the frames of it that are asked for.
 class OpenedFilm {
@@ -304,6 +312,29 @@ TEST(Films, ThoseThatAreNotReadSayWhy) {
       path_of("../recorded.json") + " cannot be read as a film: Invalid data found when processing input");
 }
 
+/// libav knows hundreds of containers, and some of them name other files: none but those of the list is opened.
+TEST(Films, NoOtherContainerIsOpened) {
+  const std::pair<const char*, std::string> others[] = {
+      {"HLS", "#EXTM3U\n#EXT-X-VERSION:3\n#EXT-X-TARGETDURATION:1\n#EXTINF:1,\n/etc/hostname\n"},
+      {"concat", "ffconcat version 1.0\nfile /etc/hostname\n"},
+      {"SDP", "v=0\no=- 0 0 IN IP4 127.0.0.1\ns=x\nc=IN IP4 127.0.0.1\nt=0 0\nm=video 5000 RTP/AVP 96\n"},
+      {"DASH", "<?xml version=\"1.0\"?><MPD xmlns=\"urn:mpeg:dash:schema:mpd:2011\"></MPD>"},
+      {"IVF", std::string("DKIF\0\0 \0VP80\x10\0\x10\0", 16) + std::string(64, '\0')},
+      {"Y4M", "YUV4MPEG2 W2 H2 F25:1 Ip C420\nFRAME\n123456"},
+      {"FLV", std::string("FLV\x01\x01\0\0\0\x09\0\0\0\0", 13) + std::string(64, '\0')},
+      {"GIF", std::string("GIF89a\x02\0\x02\0\x80\0\0", 13) + std::string(64, '\0')},
+      {"WAV", std::string("RIFF\x24\0\0\0WAVEfmt \x10\0\0\0\x01\0\x01\0", 24) + std::string(64, '\0')},
+      {"H.264 without a container", std::string("\0\0\0\x01\x67\x42\0\x0a\0\0\0\x01\x68\xce", 14)}};
+  for (const auto& [name, bytes] : others) {
+    const auto film = video::open_film(native::bytes_in_memory("other", bytes));
+    ASSERT_FALSE(film) << name;
+    const std::string error = film.error().message();
+    EXPECT_TRUE(error == "other lies in a container that is not read" ||
+                error.starts_with("other cannot be read as a film"))
+        << name << ": " << error;
+  }
+}
+
 /// Reads all of a film from bytes; errors are fine, and name it.
 void read_all(const std::string& bytes) {
   video::FilmLibrary library({});
@@ -338,6 +369,14 @@ TEST(Films, DamageIsAnError) {
         damaged[draw() % damaged.size()] ^= static_cast<char>(1U << draw() % 8);
       read_all(damaged);
     }
+  }
+}
+
+/// Of small films every one; of others DamageIsAnError has some.
+TEST(Films, EveryTruncationIsAnError) {
+  for (const char* name : {"vp9_odd.webm", "h264_444.mp4"}) {
+    const std::string whole = read_text(path_of(name));
+    for (size_t length = 0; length < whole.size(); ++length) read_all(whole.substr(0, length));
   }
 }
 
@@ -398,6 +437,80 @@ TEST(FilmLibraries, KeepABoundedNumberOfDecoders) {
   EXPECT_EQ(library.num_waiting(), video::FilmLibrary::kMostWaiting);
 }
 
+// ---- films that are written
+
+/// Slow waves, another colour in each frame: what no half resolution of chroma changes much.
+std::vector<uint8_t> waves(const video::FrameBytes& is) {
+  std::vector<uint8_t> out;
+  for (int64_t k = 0; k < is.frames; ++k)
+    for (int32_t y = 0; y < is.height; ++y)
+      for (int32_t x = 0; x < is.width; ++x)
+        for (int32_t c = 0; c < is.channels; ++c)
+          out.push_back(static_cast<uint8_t>(128 + 80 * std::sin(0.05 * y + 0.07 * x + 0.9 * c + 0.3 * k)));
+  return out;
+}
+
+TEST(WrittenFilms, AreReadAgainAsTheyWere) {
+  for (video::FrameBytes film :
+       {video::FrameBytes{nullptr, 30, 48, 64, 3, 25}, video::FrameBytes{nullptr, 3, 23, 37, 3, 30000},
+        video::FrameBytes{nullptr, 2, 20, 1, 1, 1}}) {
+    const std::vector<uint8_t> pixels = waves(film);
+    film.pixels = pixels.data();
+    const auto bytes = video::write_film(film);
+    ASSERT_TRUE(bytes) << bytes.error().message();
+    EXPECT_EQ(video::write_film(film).value(), *bytes);
+    const std::string text(bytes->begin(), bytes->end());
+    video::FilmLibrary library({});
+    OpenedFilm read({.name = "written",
+                     .identity = "written",
+                     .open = [&] { return native::bytes_in_memory("written", text); }},
+                    library);
+    ASSERT_EQ(read.index().num_frames(), film.frames);
+    for (int64_t k = 0; k < film.frames; ++k)
+      EXPECT_NEAR(read.index().seconds_of(k), static_cast<double>(k) / film.frames_a_second, 1e-9);
+    const video::Look look{
+        .colours = {.pixels = film.channels == 1 ? video::Pixels::kGrey : video::Pixels::kRgb}};
+    const std::vector<uint8_t> found = read.paint(read.all_frames(), read.whole(look), look);
+    ASSERT_EQ(found.size(), pixels.size());
+    double square = 0;
+    for (size_t k = 0; k < found.size(); ++k)
+      square += std::pow(static_cast<double>(found[k]) - static_cast<double>(pixels[k]), 2);
+    EXPECT_LT(std::sqrt(square / static_cast<double>(found.size())), 2) << film.height << " x " << film.width;
+  }
+}
+
+TEST(WrittenFilms, ThoseThatMpeg4CannotHoldAreErrors) {
+  const std::vector<uint8_t> pixels(9000 * 2);
+  const auto too_wide = video::write_film({pixels.data(), 1, 2, 9000, 1, 30});
+  ASSERT_FALSE(too_wide);
+  EXPECT_TRUE(too_wide.error().message().contains("cannot be written")) << too_wide.error().message();
+  EXPECT_FALSE(video::write_film({pixels.data(), 1, 2, 2, 1, 70000}));
+}
+
+// ---- memory
+
+TEST(VideoMemory, DecodersAreClaimedWhereThereIsALimit) {
+  const std::string body = fmt::format("    return fn.readers.video(filenames=[\"{}\"], sequence_length=4)\n",
+                                       path_of("h264.mkv"));
+  // Of 48 x 64 pixels: 17 pictures of 4608 bytes.
+  EXPECT_TRUE(run_text(body, "batch_size=1, memory_limit=4000000").errors.empty());
+  const TextRun without_room = run_text(body, "batch_size=1, memory_limit=100000");
+  ASSERT_EQ(without_room.errors.size(), 1U);
+  EXPECT_TRUE(without_room.errors[0].contains("memory limit")) << without_room.errors[0];
+}
+
+/// As many clips as a run of hours has would take hours: memory that grew with each would show after some hundred.
+TEST(VideoMemory, DoesNotGrowWithClips) {
+  video::FilmLibrary library({});
+  OpenedFilm film("h264.mkv", library);
+  const auto decode_clips = [&](int count) {
+    for (int k = 0; k < count; ++k) film.checksums({k * 7 % 20, k * 7 % 20 + 2});
+    return bytes_in_use();
+  };
+  const int64_t before = decode_clips(50);
+  EXPECT_LT(decode_clips(200) - before, int64_t{1} << 16);
+}
+
 // ---- the module
 
 TEST(FilmsDeathTest, AModuleThatIsMissingIsNamed) {
@@ -407,7 +520,8 @@ TEST(FilmsDeathTest, AModuleThatIsMissingIsNamed) {
     const auto film = video::open_film(native::bytes_in_memory("film", ""));
     const bool is_named = !film && film.error().kind == ErrorKind::kSystem &&
                           film.error().diagnostics.front().code == "G0998" &&
-                          film.error().message().contains("libgalatea_video.so is not there");
+                          film.error().message().contains("libgalatea_video.so is not there") &&
+                          !video::write_film({});
     std::exit(is_named ? 0 : 1);
   };
   EXPECT_EXIT(open_without_module(), ::testing::ExitedWithCode(0), "");

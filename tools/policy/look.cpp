@@ -67,10 +67,12 @@ int validate(const std::vector<std::string>& files, Reporter& reporter) {
   std::string text;
   const PipelineHost host;
   for (const std::string& file : files) {
-    bool is_fine = load_policy(file, reporter).has_value();
+    const auto document = load_policy(file, reporter);
+    bool is_fine = document.has_value();
     // A spelling has no imports, and operations of the library only.
     std::error_code error;
-    if (is_fine && std::filesystem::exists(file, error)) is_fine = check_in_pipeline(host, file, reporter);
+    if (is_fine && std::filesystem::exists(file, error))
+      is_fine = check_in_pipeline(host, file, policy::data_of(*document), reporter);
     text += fmt::format("{}: {}\n", file, is_fine ? "fine" : "wrong");
   }
   if (!reporter.json()) reporter.print(text);

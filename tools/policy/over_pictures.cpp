@@ -10,6 +10,7 @@
 
 #include "policy/writer.h"
 #include "tools/interrupt.h"
+#include "tools/messages.h"
 #include "tools/policy/policy_tools.h"
 
 namespace galatea::tools {
@@ -32,21 +33,34 @@ class TemporaryFile {
   fs::path path_;
 };
 
+/// The lines that give `image`.
+std::string text_of_samples(const Pictures& pictures, policy::DataKind data) {
+  const std::string folder =
+      language_text(pictures.data) + (pictures.shuffled ? ", random_shuffle=True" : "");
+  if (data == policy::DataKind::kSound)
+    return fmt::format(
+        "    encoded, label = fn.readers.file(file_root={}, file_filters=[{}])\n"
+        "    image, rate = fn.decoders.audio(encoded, downmix=True)\n",
+        folder, R"("*.wav", "*.flac", "*.ogg", "*.opus", "*.mp3", "*.aiff", "*.au", "*.caf", "*.w64")");
+  return fmt::format(
+      "    encoded, label = fn.readers.file(file_root={})\n"
+      "    image = fn.resize(fn.decoders.image(encoded, output_type=types.RGB), size=[{}, {}])\n",
+      folder, pictures.size, pictures.size);
+}
+
 /// Up to the line in which the columns begin.
-std::string text_before_columns(const std::string& policy, const Pictures& pictures) {
+std::string text_before_columns(const std::string& policy, const Pictures& pictures, policy::DataKind data) {
   return fmt::format(
       "from galatea import fn, pipeline_def, types\n"
       "from galatea.auto_aug import policy\n"
       "\n"
       "@pipeline_def(batch_size={}, num_threads=2, seed={})\n"
       "def pictures():\n"
-      "    encoded, label = fn.readers.file(file_root={}{})\n"
-      "    image = fn.resize(fn.decoders.image(encoded, output_type=types.RGB), size=[{}, {}])\n"
+      "{}"
       "    augment = policy.load({})\n"
       "    outputs = [\n"
       "        image,\n",
-      pictures.batch_size, pictures.seed, language_text(pictures.data),
-      pictures.shuffled ? ", random_shuffle=True" : "", pictures.size, pictures.size, language_text(policy));
+      pictures.batch_size, pictures.seed, text_of_samples(pictures, data), language_text(policy));
 }
 
 uint32_t first_line_behind(const std::string& text) {
@@ -70,7 +84,7 @@ class ReportsOfArguments {
       diagnostic.notes.push_back(fmt::format("the policy is called as `{}`, with what --extra gives",
                                              call_around(file.text(), diagnostic.span)));
     else
-      diagnostic.notes.push_back(fmt::format("the pictures are those of --data {}", data_));
+      diagnostic.notes.push_back(fmt::format("the files are those of --data {}", data_));
     if (diagnostic.help.find("on_error=") != std::string::npos)
       diagnostic.help = "repair the file, or take it out of the folder";
     diagnostic.span = {};
@@ -187,7 +201,8 @@ StagedPictures stage_over_pictures(const PipelineHost& host, const policy::Docum
   dsl::FrontendOptions frontend;
   frontend.import_root = file.parent_path().string();
   frontend.observe_runs = observed;
-  const std::string before = text_before_columns(file.filename().string(), pictures);
+  const std::string before =
+      text_before_columns(file.filename().string(), pictures, policy::data_of(document));
   out.columns_line = first_line_behind(before);
   dsl::FrontendResult staged = stage_text(host, frontend, (file.parent_path() / "pictures.dali-dsl").string(),
                                           pictures, before, columns, reporter);
@@ -206,25 +221,33 @@ constexpr const char* kAnyCall = "augment(image, shape=[160, 160])";
 
 }  // namespace
 
-bool check_in_pipeline(const PipelineHost& host, const dsl::PolicyText& policy, Reporter& reporter) {
+bool check_in_pipeline(const PipelineHost& host, const dsl::PolicyText& policy, policy::DataKind data,
+                       Reporter& reporter) {
   dsl::FrontendOptions frontend;
   frontend.policies = {policy};
   frontend.import_root = fs::path(policy.file).parent_path().string();
   if (frontend.import_root.empty()) frontend.import_root = ".";
-  return stage_text(host, frontend, "pictures.dali-dsl", {"photos"}, text_before_columns("", {"photos"}),
-                    kAnyCall, reporter, kNotThePolicys)
+  return stage_text(host, frontend, "pictures.dali-dsl", {"photos"},
+                    text_before_columns("", {"photos"}, data), kAnyCall, reporter, kNotThePolicys)
       .ok;
 }
 
-bool check_in_pipeline(const PipelineHost& host, const std::string& policy, Reporter& reporter) {
+bool check_in_pipeline(const PipelineHost& host, const std::string& policy, policy::DataKind data,
+                       Reporter& reporter) {
   std::error_code error;
   const fs::path file = fs::absolute(policy, error);
   dsl::FrontendOptions frontend;
   frontend.import_root = file.parent_path().string();
   return stage_text(host, frontend, (file.parent_path() / "pictures.dali-dsl").string(), {"photos"},
-                    text_before_columns(file.filename().string(), {"photos"}), kAnyCall, reporter,
+                    text_before_columns(file.filename().string(), {"photos"}, data), kAnyCall, reporter,
                     kNotThePolicys)
       .ok;
+}
+
+bool check_is_for_pictures(const policy::Document& document, const std::string& name, Reporter& reporter) {
+  if (policy::data_of(document) != policy::DataKind::kSound) return true;
+  reporter.report(tool_error(ErrorKind::kUser, Message::kPolicyOfSound, name).error());
+  return false;
 }
 
 StagedPictures stage_several_over_pictures(const PipelineHost& host,
@@ -234,7 +257,7 @@ StagedPictures stage_several_over_pictures(const PipelineHost& host,
   StagedPictures out;
   dsl::FrontendOptions frontend;
   frontend.policies = policies;
-  const std::string before = text_before_columns("", pictures);
+  const std::string before = text_before_columns("", pictures, policy::DataKind::kPictures);
   out.columns_line = first_line_behind(before);
   dsl::FrontendResult staged =
       stage_text(host, frontend, "pictures.dali-dsl", pictures, before, columns, reporter);

@@ -1,4 +1,4 @@
-// A pipeline that applies policies to the pictures of a folder: what view, stats and score run.
+// A pipeline that applies policies to the pictures, or sounds, of a folder: what view, stats and score run.
 #pragma once
 
 #include <memory>
@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "policy/document.h"
+#include "policy/operation.h"
 #include "tools/pipeline_host.h"
 
 namespace galatea::tools {
@@ -39,7 +40,7 @@ struct StagedPictures {
   uint32_t columns_line = 0;               ///< of the pipeline's text, in which `columns` begins
   std::vector<dsl::AugmentationRun> runs;  ///< if they are observed
 };
-/// The graph whose outputs are the picture, `image`, and then `columns`: elements of a list in the language,
+/// The graph whose outputs are the picture (or what else the policy works on), `image`, and then `columns`: elements of a list in the language,
 /// in which `augment` is the loaded policy and `label` the picture's class. `observed`: further outputs tell
 /// what ran.
 StagedPictures stage_over_pictures(const PipelineHost& host, const policy::Document& document,
@@ -54,9 +55,13 @@ StagedPictures stage_several_over_pictures(const PipelineHost& host,
 /// Can pipelines apply the policy of a file? Its imports are read, its operations called; what is wrong is
 /// reported. What a pipeline's call of the policy has to give is not missed, and bounds that its options
 /// raise are not kept.
-bool check_in_pipeline(const PipelineHost& host, const std::string& policy, Reporter& reporter);
+bool check_in_pipeline(const PipelineHost& host, const std::string& policy, policy::DataKind data,
+                       Reporter& reporter);
 /// The same for a policy that is given as text, and stands beside `name`.
-bool check_in_pipeline(const PipelineHost& host, const dsl::PolicyText& policy, Reporter& reporter);
+bool check_in_pipeline(const PipelineHost& host, const dsl::PolicyText& policy, policy::DataKind data,
+                       Reporter& reporter);
+/// Whether pictures are what the policy of this name works on; reports it if not.
+bool check_is_for_pictures(const policy::Document& document, const std::string& name, Reporter& reporter);
 /// A string in the language.
 std::string language_text(const std::string& text);
 

@@ -104,7 +104,7 @@ int score(const ScoreOptions& options, Reporter& reporter) {
   std::vector<dsl::PolicyText> policies;
   for (const std::string& name : options.policies) {
     const auto document = load_policy(name, reporter);
-    if (!document) return reporter.status();
+    if (!document || !check_is_for_pictures(*document, name, reporter)) return reporter.status();
     policies.push_back({name, policy::to_json(*document)});
   }
   const PipelineHost host;

@@ -211,7 +211,8 @@ bool imports_work(const policy::Space& space, uint64_t seed, const std::string& 
   if (!document || document->imports.empty()) return true;  // trials tell what is wrong with their documents
   const fs::path path(file);
   const fs::path name = path.parent_path() / ("first trial of " + path.filename().string());
-  return check_in_pipeline(PipelineHost(), {name.string(), policy::to_json(*document)}, reporter);
+  return check_in_pipeline(PipelineHost(), {name.string(), policy::to_json(*document)},
+                           policy::data_of(*document), reporter);
 }
 
 int search(SearchCommandOptions options, Reporter& reporter) {

@@ -100,7 +100,7 @@ std::string text_of(const PolicyStatistics& found, int size) {
 
 int stats(const StatsOptions& options, Reporter& reporter) {
   const auto document = load_policy(options.policy, reporter);
-  if (!document) return reporter.status();
+  if (!document || !check_is_for_pictures(*document, options.policy, reporter)) return reporter.status();
   const StatisticsOptions wanted = {options.policy, options.pictures.pictures(8), options.samples,
                                     options.pictures.arguments()};
   const PipelineHost host;

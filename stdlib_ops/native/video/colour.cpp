@@ -55,11 +55,16 @@ void interleave(const uint8_t* __restrict a, const uint8_t* __restrict b, const 
   }
 }
 
-/// to = grey + cb_factor cb + cr_factor cr, behind the point.
-void mix(const int32_t* __restrict grey, const int32_t* __restrict cb, int32_t cb_factor,
-         const int32_t* __restrict cr, int32_t cr_factor, int places, int64_t count, uint8_t* __restrict to) {
-  for (int64_t k = 0; k < count; ++k)
-    to[k] = byte_of((grey[k] + cb_factor * cb[k] + cr_factor * cr[k]) >> places);
+/// to = grey + chroma, without the places behind the point.
+void add_and_clamp(const int32_t* __restrict grey, const int32_t* __restrict chroma, int places,
+                   int64_t count, uint8_t* __restrict to) {
+  for (int64_t k = 0; k < count; ++k) to[k] = byte_of((grey[k] + chroma[k]) >> places);
+}
+
+/// to = cb_factor cb + cr_factor cr.
+void mix(const int32_t* __restrict cb, int32_t cb_factor, const int32_t* __restrict cr, int32_t cr_factor,
+         int64_t count, int32_t* __restrict to) {
+  for (int64_t k = 0; k < count; ++k) to[k] = cb_factor * cb[k] + cr_factor * cr[k];
 }
 
 template <typename Sample>
@@ -76,10 +81,10 @@ void between_lines(const Sample* __restrict near, const Sample* __restrict far, 
 }
 
 /// Two samples for each of those of a line that have neighbours.
-void between_columns(const int32_t* __restrict line, int64_t count, int32_t middle, int32_t* __restrict to) {
+void between_columns(const int32_t* __restrict line, int64_t count, int32_t offset, int32_t* __restrict to) {
   for (int64_t k = 0; k < count; ++k) {
-    to[2 * k] = line[k] * 3 + line[k - 1] - middle;
-    to[2 * k + 1] = line[k] * 3 + line[k + 1] - middle;
+    to[2 * k] = line[k] * 3 + line[k - 1] - offset;
+    to[2 * k + 1] = line[k] * 3 + line[k + 1] - offset;
   }
 }
 
@@ -87,22 +92,22 @@ void between_columns(const int32_t* __restrict line, int64_t count, int32_t midd
 template <typename Sample>
 class Rows {
  public:
-  explicit Rows(const Picture& picture) : picture_(picture) {
-    for (auto& line : chroma_) line.resize(static_cast<size_t>(chroma_width()));
-  }
+  explicit Rows(const Picture& picture) : picture_(picture) {}
 
   const Sample* plane_row(int plane, int64_t y) const {
     return reinterpret_cast<const Sample*>(picture_.planes[plane] + y * picture_.strides[plane]);
   }
 
-  /// Cb (plane 1) or Cr (2) of a row at the full number of columns, in sixteenths, less the middle.
-  void chroma(int plane, int64_t y, int64_t x0, int64_t x1, int32_t* to) {
-    int32_t* const line = chroma_[static_cast<size_t>(plane - 1)].data();
-    const int32_t middle = 1 << (picture_.bits - 1 + kSixteenths);
-    const int64_t width = chroma_width();
+  /// Columns of the chroma that the columns [x0, x1) of the picture are between.
+  std::pair<int64_t, int64_t> chroma_columns(int64_t x0, int64_t x1) const {
     const int64_t first = x0 >> picture_.shift_x, last = (x1 - 1) >> picture_.shift_x;
-    const int64_t from = std::max<int64_t>(first - 1, 0), until = std::min(last + 2, width);
-    // In quarters.
+    return {std::max<int64_t>(first - 1, 0), std::min(last + 2, chroma_width())};
+  }
+  int32_t middle() const { return 1 << (picture_.bits - 1 + kSixteenths); }
+
+  /// Cb (plane 1) or Cr (2) of a row, at the columns that there are, in quarters.
+  void chroma(int plane, int64_t y, std::pair<int64_t, int64_t> columns, int32_t* line) const {
+    const auto [from, until] = columns;
     if (picture_.shift_y == 0) {
       const Sample* const row = plane_row(plane, y);
       for (int64_t k = from; k < until; ++k) line[k] = row[k] * 4;
@@ -111,39 +116,45 @@ class Rows {
       const Sample *const near = plane_row(plane, rows.near), *const far = plane_row(plane, rows.far);
       between_lines(near + from, far + from, until - from, line + from);
     }
+  }
+
+  /// A line of chroma, or of sums of it, at every column of the picture: four times as large, less `offset`.
+  void spread(const int32_t* line, int64_t x0, int64_t x1, int32_t offset, int32_t* to) const {
     if (picture_.shift_x == 0) {
-      for (int64_t x = x0; x < x1; ++x) to[x - x0] = line[x] * 4 - middle;
+      for (int64_t x = x0; x < x1; ++x) to[x - x0] = line[x] * 4 - offset;
       return;
     }
+    const int64_t width = chroma_width();
     const auto at = [&](int64_t x) {
       const Between columns = between(x, width);
-      return line[columns.near] * 3 + line[columns.far] - middle;
+      return line[columns.near] * 3 + line[columns.far] - offset;
     };
     // Pairs whose neighbours are all there, without looking for the edge.
     int64_t x = x0;
     for (; x < x1 && (x % 2 != 0 || x < 2); ++x) to[x - x0] = at(x);
     const int64_t pairs = std::max<int64_t>(std::min(x1 - x, 2 * (width - 1) - x) / 2, 0);
-    between_columns(line + x / 2, pairs, middle, to + (x - x0));
+    between_columns(line + x / 2, pairs, offset, to + (x - x0));
     x += 2 * pairs;
     for (; x < x1; ++x) to[x - x0] = at(x);
   }
 
- private:
   int64_t chroma_width() const {
     return picture_.shift_x == 0 ? picture_.width : (int64_t{picture_.width} + 1) / 2;
   }
+
+ private:
   const Picture& picture_;
-  std::vector<int32_t> chroma_[2];
 };
 
 /// Where the lines of a row are put together.
 struct Lines {
-  explicit Lines(int64_t width) {
-    grey.resize(static_cast<size_t>(width));
-    for (auto& line : chroma) line.resize(static_cast<size_t>(width));
-    for (auto& line : bytes) line.resize(static_cast<size_t>(width));
+  Lines(int64_t width, int64_t chroma_width)
+      : grey(static_cast<size_t>(width)), chroma(grey.size()), mixed(static_cast<size_t>(chroma_width)) {
+    for (auto& line : narrow) line.resize(mixed.size());
+    for (auto& line : bytes) line.resize(grey.size());
   }
-  std::vector<int32_t> grey, chroma[2];
+  std::vector<int32_t> grey, chroma;      ///< at the columns of the box
+  std::vector<int32_t> mixed, narrow[2];  ///< at those of the chroma: Cb and Cr, a sum of both
   std::vector<uint8_t> bytes[3];
 };
 
@@ -163,7 +174,7 @@ class PixelWriter {
         box_(box),
         is_(coefficients_of(matrix, picture.is_full_range)),
         rows_(picture),
-        lines_(box.x1 - box.x0) {}
+        lines_(box.x1 - box.x0, rows_.chroma_width()) {}
 
   void row(int64_t y, uint8_t* to) {
     const int64_t count = box_.x1 - box_.x0;
@@ -201,17 +212,23 @@ class PixelWriter {
     for (int64_t k = 0; k < box_.x1 - box_.x0; ++k) to[k] = byte_of((from[k] * factor + offset) >> places);
   }
 
+  /// Chroma is multiplied where there is little of it: a matrix and what lies between samples may change places.
   void rgb(int64_t y) {
     const int64_t count = box_.x1 - box_.x0;
-    for (int plane : {1, 2}) rows_.chroma(plane, y, box_.x0, box_.x1, lines_.chroma[plane - 1].data());
-    const int32_t *const cb = lines_.chroma[0].data(), *const cr = lines_.chroma[1].data();
-    int32_t* const grey = lines_.grey.data();
+    const auto columns = rows_.chroma_columns(box_.x0, box_.x1);
+    for (int plane : {1, 2}) rows_.chroma(plane, y, columns, lines_.narrow[plane - 1].data());
     const int places = shift();
     const int32_t factor = is_.y << kSixteenths;
-    weigh(rows_.plane_row(0, y) + box_.x0, factor, (1 << (places - 1)) - black() * factor, count, grey);
-    mix(grey, cb, 0, cr, is_.r_cr, places, count, lines_.bytes[0].data());
-    mix(grey, cb, -is_.g_cb, cr, -is_.g_cr, places, count, lines_.bytes[1].data());
-    mix(grey, cb, is_.b_cb, cr, 0, places, count, lines_.bytes[2].data());
+    weigh(rows_.plane_row(0, y) + box_.x0, factor, (1 << (places - 1)) - black() * factor, count,
+          lines_.grey.data());
+    const std::pair<int32_t, int32_t> factors[] = {{0, is_.r_cr}, {-is_.g_cb, -is_.g_cr}, {is_.b_cb, 0}};
+    for (size_t c = 0; c < 3; ++c) {
+      const auto [cb, cr] = factors[c];
+      mix(lines_.narrow[0].data() + columns.first, cb, lines_.narrow[1].data() + columns.first, cr,
+          columns.second - columns.first, lines_.mixed.data() + columns.first);
+      rows_.spread(lines_.mixed.data(), box_.x0, box_.x1, (cb + cr) * rows_.middle(), lines_.chroma.data());
+      add_and_clamp(lines_.grey.data(), lines_.chroma.data(), places, count, lines_.bytes[c].data());
+    }
   }
 
   /// As they are stored, chroma at every pixel.
@@ -225,10 +242,12 @@ class PixelWriter {
     const int places = kSixteenths + picture_.bits - 8;
     const int32_t offset = (128 << places) + (1 << (places - 1));
     for (int plane : {1, 2}) {
-      int32_t* const line = lines_.chroma[plane - 1].data();
-      rows_.chroma(plane, y, box_.x0, box_.x1, line);
+      int32_t* const line = lines_.narrow[plane - 1].data();
+      rows_.chroma(plane, y, rows_.chroma_columns(box_.x0, box_.x1), line);
+      rows_.spread(line, box_.x0, box_.x1, rows_.middle() - offset, lines_.chroma.data());
       for (int64_t k = 0; k < count; ++k)
-        lines_.bytes[plane][static_cast<size_t>(k)] = byte_of((line[k] + offset) >> places);
+        lines_.bytes[plane][static_cast<size_t>(k)] =
+            byte_of(lines_.chroma[static_cast<size_t>(k)] >> places);
     }
   }
 

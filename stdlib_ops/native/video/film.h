@@ -2,7 +2,8 @@
 //
 // Comes in: the bytes of a film. Goes out: the packets of its first video stream in the order of the file, and
 // the pictures that a decoder makes of them. A packet is known by its number in that order, and a picture by
-// the number of the packet that it came from, whatever the order in which pictures are shown.
+// the number of the packet that it came from, whatever the order in which pictures are shown. Frames become a film
+// the other way.
 //
 // The module alone links libav. It is opened when the first film is (film_module.h).
 #pragma once
@@ -12,6 +13,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "stdlib_ops/native/bytes/byte_source.h"
@@ -69,14 +71,25 @@ class Film {
   virtual Result<std::optional<Picture>> next_picture() = 0;
 };
 
+/// Frames that become a film.
+struct FrameBytes {
+  const uint8_t* pixels = nullptr;  ///< [frames, height, width, channels], without gaps
+  int64_t frames = 0;
+  int32_t height = 0, width = 0;
+  int32_t channels = 3;  ///< RGB, or 1: grey
+  int32_t frames_a_second = 30;
+};
+
 /// What the module gives away. Only the first two fields are read before they have been compared.
 struct ModuleTable {
   uint32_t interface = 0;
   const char* version = nullptr;    ///< of galatea
   const char* libraries = nullptr;  ///< "libavcodec 59.37.100, …"
   Result<std::unique_ptr<Film>> (*open)(std::shared_ptr<const ByteSource> bytes) = nullptr;
+  /// The bytes of an MP4 file.
+  Result<std::vector<uint8_t>> (*write)(const FrameBytes& frames) = nullptr;
 };
-inline constexpr uint32_t kModuleInterface = 1;
+inline constexpr uint32_t kModuleInterface = 2;
 inline constexpr const char* kModuleSymbol = "galatea_video_module";
 using ModuleEntry = const ModuleTable* (*)();
 

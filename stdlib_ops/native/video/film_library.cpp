@@ -16,11 +16,6 @@ constexpr int64_t kPicturesOfDecoder = 17;
 /// The layout of what FilmIndex writes is part of the name.
 far::Digest name_of_index(const std::string& identity) { return far::sha256("film index 1\n" + identity); }
 
-int64_t decoder_bytes(const StreamFacts& stream) {
-  constexpr int64_t kBytesOfTwoPixels = 3;
-  return kPicturesOfDecoder * stream.width * stream.height * kBytesOfTwoPixels / 2;
-}
-
 far::DiskCacheOptions index_folder() {
   far::DiskCacheOptions options;
   options.max_bytes = FilmLibrary::kMostDiskBytes;
@@ -29,6 +24,11 @@ far::DiskCacheOptions index_folder() {
 }
 
 }  // namespace
+
+int64_t decoder_bytes(const StreamFacts& stream) {
+  constexpr int64_t kBytesOfTwoPixels = 3;
+  return kPicturesOfDecoder * stream.width * stream.height * kBytesOfTwoPixels / 2;
+}
 
 FilmLibrary& FilmLibrary::of_process() {
   // Never destroyed: threads may be decoding when the process ends.

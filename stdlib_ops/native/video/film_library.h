@@ -32,6 +32,9 @@ struct OpenFilm {
   int64_t next = 0;
 };
 
+/// What an open film takes at most: the pictures that its decoder holds on to.
+int64_t decoder_bytes(const StreamFacts& stream);
+
 class FilmLibrary {
  public:
   static constexpr int64_t kMostIndexBytes = int64_t{64} << 20;

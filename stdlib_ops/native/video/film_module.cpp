@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 constexpr const char* kFileName = "libgalatea_video.so";
 
 std::unexpected<Error> no_module(std::string why, std::string help) {
-  return make_error(ErrorKind::kSystem, "G0998", "films cannot be decoded: " + std::move(why),
+  return make_error(ErrorKind::kSystem, "G0998", "films cannot be read or written: " + std::move(why),
                     std::move(help));
 }
 
@@ -79,6 +79,12 @@ Result<std::unique_ptr<Film>> open_film(std::shared_ptr<const ByteSource> bytes)
   const Result<Module>& found = module();
   if (!found) return std::unexpected(found.error());
   return found->table->open(std::move(bytes));
+}
+
+Result<std::vector<uint8_t>> write_film(const FrameBytes& frames) {
+  const Result<Module>& found = module();
+  if (!found) return std::unexpected(found.error());
+  return found->table->write(frames);
 }
 
 std::string module_text() {

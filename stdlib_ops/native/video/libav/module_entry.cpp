@@ -6,6 +6,7 @@ extern "C" {
 }
 
 #include "stdlib_ops/native/video/libav/libav_film.h"
+#include "stdlib_ops/native/video/libav/libav_writer.h"
 
 extern "C" __attribute__((visibility("default"))) const galatea::native::video::ModuleTable*
 galatea_video_module() {
@@ -13,7 +14,7 @@ galatea_video_module() {
   static const ModuleTable table = {
       kModuleInterface, GALATEA_VERSION,
       "libavformat " AV_STRINGIFY(LIBAVFORMAT_VERSION) ", libavcodec " AV_STRINGIFY(LIBAVCODEC_VERSION),
-      &open_libav_film};
+      &open_libav_film, &write_libav_film};
   // What is wrong with a film is said by our errors.
   av_log_set_level(AV_LOG_QUIET);
   return &table;
