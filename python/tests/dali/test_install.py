@@ -1,8 +1,13 @@
 """Scripts that import nvidia.dali."""
 
+import importlib
 import subprocess
 import sys
 import textwrap
+
+import pytest
+
+from galatea.dali import fn, names, ops
 
 MINUTES = 120
 
@@ -65,10 +70,6 @@ def test_a_missing_script_is_told(tmp_path):
 
 
 def test_what_is_not_there_is_named():
-    import pytest
-
-    from galatea.dali import fn, names, ops
-
     for path, arguments in names.document()["functions"].items():
         value = fn
         for part in path.split("."):
@@ -83,6 +84,56 @@ def test_what_is_not_there_is_named():
         fn.optical_flow()
     with pytest.raises(RuntimeError, match="fn._conditional.split is called outside of a pipeline"):
         fn._conditional.split([], predicate=True)
+
+
+def _public(module, name):
+    """`module.name` as programs get it: None where using it is what raises."""
+    try:
+        return getattr(importlib.import_module(f"galatea.dali.{module}".rstrip(".")), name)
+    except NotImplementedError:
+        return None
+    except ImportError as error:
+        pytest.skip(f"{error.name} is not installed")
+
+
+@pytest.mark.parametrize("module", sorted(names.document()["modules"]))
+def test_every_name_of_a_module_is_there_or_says_why_not(module):
+    wanted = set(names.document()["modules"][module])
+    absent = {name for name in wanted if _is_absent(module, name)}
+    assert not absent
+
+
+def _is_absent(module, name):
+    try:
+        _public(module, name)
+    except AttributeError:
+        return True
+    return False
+
+
+@pytest.mark.parametrize("path", sorted(names.document()["members"]))
+def test_every_member_of_a_class_is_there_or_says_why_not(path):
+    module, _, name = path.rpartition(".")
+    one = _public(module, name)
+    absent = set()
+    for member in names.document()["members"][path]:
+        try:
+            getattr(one, member)
+        except NotImplementedError:
+            pass
+        except AttributeError:
+            absent.add(member)
+    # A member of an enumeration has them; its class has not.
+    assert not absent - ({"name", "value"} if hasattr(one, "__members__") else set())
+
+
+def test_operators_say_what_is_not_told_of_their_engine():
+    resize = ops.Resize(size=3)
+    assert resize.schema_name == "Resize" and ops.readers.File.schema_name == "readers__File"
+    with pytest.raises(NotImplementedError, match="ops.Resize.schema.*galatea ops --json"):
+        resize.schema
+    with pytest.raises(NotImplementedError, match="ops.Resize.spec.*pipe.text"):
+        resize.spec
 
 
 STAND_INS = """
