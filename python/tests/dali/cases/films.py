@@ -69,11 +69,15 @@ def reader_object(m):
 @each("all", "stride", "frames")
 def decoder(m, what):
     data = [m.np.fromfile(VP9, m.np.uint8)]
-    options = {"all": {}, "stride": {"stride": 3}, "frames": {"start_frame": 2, "sequence_length": 2}}
+    options = {
+        "all": {},
+        "stride": {"stride": 3},
+        "frames": {"start_frame": 2, "sequence_length": 2},
+    }
     pipe = m.Pipeline(batch_size=1, num_threads=1, device_id=None)
     with pipe:
         film = m.fn.external_source(source=lambda: data, batch=True)
-        clip = m.fn.experimental.decoders.video(film, device="cpu", **options.get(what, {}))
+        clip = m.fn.experimental.decoders.video(film, device="cpu", **options[what])
         pipe.set_outputs(clip)
     pipe.build()
     return brief(m, pipe.run())
