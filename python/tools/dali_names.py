@@ -24,8 +24,9 @@ MODULES = (
 # Modules that import a framework, or hold operators: their names are read from the source.
 SOURCES = {
     "plugin.pytorch": "DALIGenericIterator DALIClassificationIterator DALIRaggedIterator "
-    "LastBatchPolicy TorchPythonFunction experimental feed_ndarray fn to_torch_type",
-    "plugin.pytorch.experimental.proxy": "DALIServer DataLoader",
+    "LastBatchPolicy Pipeline TensorCPU TensorGPU TensorListGPU TorchPythonFunction experimental "
+    "feed_ndarray fn to_torch_type",
+    "plugin.pytorch.experimental.proxy": "DALIServer DataLoader to_torch_tensor",
     "plugin.pytorch.loader_evaluator": "LoaderEvaluator",
     "plugin.jax": "DALIGenericIterator data_iterator fn",
     "plugin.jax.clu": "DALIGenericPeekableIterator peekable_data_iterator get_spec_for_array",
@@ -34,7 +35,8 @@ SOURCES = {
     "dataset_inputs_compatible_tensorflow serialize_pipeline",
     "plugin.paddle": "DALIGenericIterator DALIClassificationIterator LastBatchPolicy dtype_map "
     "feed_ndarray lod_tensor_clip recursive_length to_paddle_type",
-    "plugin.numba": "NumbaFunction experimental fn",
+    "plugin.numba": "NumbaFunction Pipeline address_as_void_pointer experimental fn "
+    "minimal_numba_version",
     # Beside operators: of the registry of operators, and of conditions.
     "ops": "Reload cpu_ops gpu_ops mixed_ops python_op_factory register_cpu_op register_gpu_op",
     "fn._conditional": "not_ validate_logical",
@@ -63,6 +65,24 @@ def classes(module, prefix=""):
                 yield from classes(value, f"{prefix}{name}.")
         elif inspect.isclass(value) and value.__module__.startswith("nvidia.dali"):
             yield prefix + name
+
+
+def members(modules):
+    """{class: its public members}, each class under the first module that names it."""
+    found, seen = {}, set()
+    for module, names in modules.items():
+        try:
+            loaded = importlib.import_module(f"nvidia.dali.{module}".rstrip("."))
+        except ImportError as error:  # of a framework that is not installed
+            print(module, error, file=sys.stderr)
+            continue
+        for name in names:
+            value = getattr(loaded, name, None)
+            is_ours = inspect.isclass(value) and value.__module__.startswith("nvidia.dali")
+            if is_ours and value not in seen:
+                seen.add(value)
+                found[f"{module}.{name}".lstrip(".")] = sorted(filter(is_public, dir(value)))
+    return {name: one for name, one in found.items() if one}
 
 
 def arguments(schema_name):
@@ -130,6 +150,7 @@ def main():
         "functions": found_functions,
         "classes": found_classes,
         "modules": modules,
+        "members": members({**modules, "ops": ["Resize", *modules["ops"]]}),
         "deprecated": deprecated(dict(functions(fn))),
         "all_modules": sorted(module_names()),
     }

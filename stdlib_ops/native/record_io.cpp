@@ -80,7 +80,8 @@ class FilesInARow final : public ByteSource {
 class RecordIoImages final : public RecordFormat {
  public:
   int64_t bytes(const RecordPlace& place) const override {
-    return runtime::claimed_bytes(place.size) + runtime::claimed_bytes(sizeof(float));
+    // The record where it is read to, its image, its label.
+    return 2 * runtime::claimed_bytes(place.size) + runtime::claimed_bytes(sizeof(float));
   }
 
   Status read(const ByteSource& file, const RecordPlace& place,

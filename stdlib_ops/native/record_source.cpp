@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -41,6 +42,22 @@ Result<std::vector<RecordPlace>> parse_number_pairs(std::string_view text, const
     places.push_back({*first, *second});
   }
   return places;
+}
+
+std::optional<SharedBytes> shared_bytes(std::span<const RecordPlace> places) {
+  std::vector<size_t> order;
+  for (size_t i = 0; i < places.size(); ++i)
+    if (places[i].size > 0) order.push_back(i);
+  const auto begins_sooner = [&](size_t a, size_t b) {
+    return std::pair(places[a].offset, places[a].size) < std::pair(places[b].offset, places[b].size);
+  };
+  if (!std::ranges::is_sorted(order, begins_sooner)) std::ranges::sort(order, begins_sooner);
+  for (size_t i = 1; i < order.size(); ++i) {
+    const RecordPlace &before = places[order[i - 1]], &place = places[order[i]];
+    if (place.offset - before.offset < before.size && place != before)
+      return SharedBytes{order[i - 1], order[i]};
+  }
+  return std::nullopt;
 }
 
 std::string RecordSource::describe(int64_t index) const {

@@ -6,6 +6,7 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -34,6 +35,13 @@ Result<std::vector<RecordPlace>> all_places(Scanner scanner) {
 /// The text of an index: two whole numbers a line, separated by white space. The first line that is not so is
 /// an error that names it.
 Result<std::vector<RecordPlace>> parse_number_pairs(std::string_view text, const std::string& name);
+
+/// Two places that share bytes, by their numbers; that which begins first, and the other.
+struct SharedBytes {
+  size_t first = 0, second = 0;
+};
+/// The first of them in the file. A place that is there more than once is one record, and shares nothing.
+std::optional<SharedBytes> shared_bytes(std::span<const RecordPlace> places);
 
 /// A record's bytes, in memory that the thread keeps: valid until its next call.
 Result<std::span<const uint8_t>> read_record(const ByteSource& file, const RecordPlace& place);
@@ -68,7 +76,7 @@ class RecordSource : public runtime::SampleSource {
 class RecordFormat {
  public:
   virtual ~RecordFormat() = default;
-  /// As SampleSource::bytes.
+  /// As SampleSource::bytes: what read() takes for itself included.
   virtual int64_t bytes(const RecordPlace& place) const = 0;
   /// Reads the record into the outputs; on any thread.
   virtual Status read(const ByteSource& file, const RecordPlace& place,

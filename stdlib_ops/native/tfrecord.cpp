@@ -114,8 +114,8 @@ class TfExamples final : public RecordFormat {
   explicit TfExamples(Features features) : features_(std::move(features)) {}
 
   int64_t bytes(const RecordPlace& place) const override {
-    // What a record's parts become is known when it was read: not more than it has bytes, eight of each.
-    return runtime::claimed_bytes(place.size) +
+    // The record where it is read to, and what its parts become: not more than it has bytes, eight of each.
+    return 2 * runtime::claimed_bytes(place.size) +
            static_cast<int64_t>(features_.size()) * runtime::claimed_bytes(1);
   }
 
@@ -146,6 +146,12 @@ Result<std::vector<RecordPlace>> places_in(const ByteSource& file, const std::st
       return unusable(fmt::format("the index {} has a record of {} bytes at {}, but {} has {} bytes",
                                   index_name, place.size, place.offset, file.name(), file.size()),
                       "make the index again from this file, or leave index_path out");
+  if (const auto shared = shared_bytes(places))
+    return unusable(
+        fmt::format("the index {} has a record of {} bytes at {} in {}, within that of {} bytes at {}",
+                    index_name, places[shared->second].size, places[shared->second].offset, file.name(),
+                    places[shared->first].size, places[shared->first].offset),
+        "make the index again from this file, or leave index_path out");
   return places;
 }
 

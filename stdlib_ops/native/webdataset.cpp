@@ -67,6 +67,26 @@ class IndexReader {
   size_t number_ = 0;
 };
 
+/// Members of an archive lie one behind the other, so components of an index that share bytes are a mistake.
+Status check_shared_bytes(std::span<const TarSample> samples, const std::string& index) {
+  std::vector<RecordPlace> places;
+  std::vector<std::pair<size_t, const TarPart*>> parts;  // the sample of each place, its part
+  for (size_t n = 0; n < samples.size(); ++n)
+    for (const TarPart& part : samples[n].parts) {
+      places.push_back({part.offset, part.size});
+      parts.emplace_back(n, &part);
+    }
+  const auto shared = shared_bytes(places);
+  if (!shared) return {};
+  const auto& [sample, part] = parts[shared->second];
+  const auto& [sample_before, before] = parts[shared->first];
+  return unusable(
+      fmt::format("the index {} has \"{}\" of sample {} at {}, within \"{}\" of sample {}: {} bytes at {}",
+                  index, part->extension, sample, part->offset, before->extension, sample_before,
+                  before->size, before->offset),
+      "make the index again, or leave index_paths out: the archive is then looked through");
+}
+
 enum class Missing : uint8_t { kEmpty, kSkip, kError };
 
 /// An output: which extensions it takes, and what its elements are.
@@ -353,6 +373,7 @@ Result<std::vector<TarSample>> parse_webdataset_index(std::string_view text, con
     return unusable(
         fmt::format("the index {} says that it has {} samples, and has {}", name, *count, samples.size()),
         "make the index again");
+  GALATEA_TRY(check_shared_bytes(samples, name));
   return samples;
 }
 

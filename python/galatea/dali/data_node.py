@@ -14,6 +14,8 @@ from galatea.trace.expression import Slice as _Slice
 from galatea.trace.node import NewAxis as _NewAxis
 from galatea.trace.node import Node as _Node
 
+from .names import getter as _getter
+
 from . import types as _types
 
 
@@ -123,4 +125,5 @@ class _Axis(_NewAxis):
 
 
 newaxis = _Axis()
+__getattr__ = _getter("data_node")
 __all__ = ["DataNode", "newaxis"]

@@ -12,7 +12,7 @@ from galatea.trace.expression import Call
 
 from . import types
 from .graph import Again, recording
-from .names import getter, missing
+from .names import WithoutEngine, getter, missing
 from .tensors import TensorCPU, TensorGPU, TensorListCPU, array_of, samples_in
 
 _ARGUMENTS = (
@@ -239,8 +239,11 @@ def external_source(source=None, num_outputs=None, **options: Any) -> Any:
     return make({"source": source, "num_outputs": num_outputs, **options})
 
 
-class ExternalSource:
+class ExternalSource(WithoutEngine):
     """`ops.ExternalSource`: the arguments of `external_source`, here or at the call."""
+
+    _shown, schema_name = "ops.ExternalSource", "ExternalSource"
+    device, preserve = "cpu", False
 
     def __init__(self, source=None, num_outputs=None, **options: Any):
         self._options = {"source": source, "num_outputs": num_outputs, **options}

@@ -172,7 +172,7 @@ def call(path: str, inputs: tuple, keywords: dict[str, Any], shown: str = "") ->
     with _recording():
         made = _operators.call(operator, tuple(given), arguments)
     _enumerations.follow(operator["name"], given, keywords, made)
-    if operator["name"].startswith("readers."):
+    if "readers" in operator["name"].split(".")[:-1]:  # experimental ones, too
         pipe = Pipeline.current()
         if pipe is not None:
             pipe._add_reader(operator, arguments)

@@ -12,6 +12,7 @@ from galatea.trace.node import Node as _Node
 
 from . import types as _types
 from .data_node import check_operand as _check_operand
+from .names import getter as _getter
 
 
 def _operand(value: Any) -> Any:
@@ -56,3 +57,6 @@ for _name in ("pow", "fpow"):
     _define(_name, "base exponent")
 _define("atan2", "x y")
 _define("clamp", "value lo hi")
+
+
+__getattr__ = _getter("math")

@@ -17,7 +17,7 @@ from typing import Any, NoReturn
 @functools.cache
 def document() -> dict[str, Any]:
     """{"version", "functions": {name: arguments}, "classes": {name: function}, "modules": {name:
-    public names}, "all_modules": names}."""
+    public names}, "members": {class: public members}, "all_modules": names}."""
     path = os.path.join(os.path.dirname(__file__), "names.json")
     with open(path, encoding="utf-8") as file:
         return json.load(file)
@@ -56,6 +56,23 @@ def stand_in(name: str, why: str = "") -> Any:
         (),
         {"__init__": refuse, "__doc__": text, "_galatea_missing": name, "_galatea_why": why},
     )
+
+
+class WithoutEngine:
+    """Base of operators as objects: what DALI's say of its engine, ours say that they have not."""
+
+    _shown = "ops"
+    schema_name = ""
+
+    @property
+    def schema(self) -> NoReturn:
+        """Raises: galatea's schemas are in `galatea ops --json`."""
+        missing(f"{self._shown}.schema", "it is DALI's; `galatea ops --json` lists galatea's")
+
+    @property
+    def spec(self) -> NoReturn:
+        """Raises: an operator of galatea is a line of `pipe.text`."""
+        missing(f"{self._shown}.spec", "it is DALI's; `pipe.text` shows the operators")
 
 
 def getter(module: str):

@@ -13,6 +13,7 @@ from . import fn as _fn
 from .data_node import DataNode as _DataNode  # noqa: F401  (programs compare with it)
 from .external_source import ExternalSource as ExternalSource
 from .names import document as _document
+from .names import WithoutEngine as _WithoutEngine
 from .names import getter as _getter
 from .python_function import DLPACK as _DLPACK
 from .python_function import DLTensorPythonFunction as DLTensorPythonFunction
@@ -21,7 +22,7 @@ from .python_function import PythonFunction as PythonFunction
 _dlpack_from_array, _dlpack_to_array = _DLPACK.give, _DLPACK.take  # for functions on capsules
 
 
-class Operator:
+class Operator(_WithoutEngine):
     """Base of the operators: keyword arguments here are those of every call."""
 
     _path = ""
@@ -101,7 +102,13 @@ def _class(path: str, function: str) -> type:
         if operator is not None
         else f"`nvidia.dali.{shown}`, which galatea has not: calling it raises."
     )
-    body = {"_path": function, "_shown": shown, "__doc__": documentation, "__module__": __name__}
+    body = {
+        "_path": function,
+        "_shown": shown,
+        "schema_name": path.replace(".", "__"),
+        "__doc__": documentation,
+        "__module__": __name__,
+    }
     return type(path.rsplit(".", 1)[-1], (Operator,), body)
 
 

@@ -45,6 +45,7 @@ class StreamPolicy(Enum):
     SINGLE = 1
     PER_BACKEND = 2
     PER_OPERATOR = 3
+    UNSPECIFIED = -1
 
 
 class OperatorConcurrency(Enum):
@@ -53,6 +54,7 @@ class OperatorConcurrency(Enum):
     NONE = 1
     BACKEND = 2
     FULL = 3
+    UNSPECIFIED = -1
 
 
 def _stack() -> list:

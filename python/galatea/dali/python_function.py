@@ -7,7 +7,7 @@ the function is called by the thread that schedules batches.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Callable
+from typing import Any, Callable, NoReturn
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from galatea.trace.node import Node
 
 from . import types
 from .errors import PipelineError
-from .names import missing
+from .names import WithoutEngine, missing
 from .values import Samples, Values
 
 _ARGUMENTS = (
@@ -329,10 +329,11 @@ torch_python_function = _function(
 )
 
 
-class PythonFunction:
+class PythonFunction(WithoutEngine):
     """`ops.PythonFunction`: the arguments of `fn.python_function`, then its inputs."""
 
     _exchange, _shown = NUMPY, "ops.PythonFunction"
+    schema_name = "PythonFunction"
 
     def __init__(self, function: Callable, num_outputs: int = 1, **options: Any):
         self._options = {"function": function, "num_outputs": num_outputs, **options}
@@ -361,9 +362,15 @@ class DLTensorPythonFunction(PythonFunction):
     """`ops.DLTensorPythonFunction`: the same on DLPack capsules."""
 
     _exchange, _shown = DLPACK, "ops.DLTensorPythonFunction"
+    schema_name = "DLTensorPythonFunction"
 
 
 class TorchPythonFunction(PythonFunction):
     """`plugin.pytorch.TorchPythonFunction`: the same on torch tensors."""
 
     _exchange, _shown = TORCH, "plugin.pytorch.TorchPythonFunction"
+    schema_name = "TorchPythonFunction"
+
+    def torch_wrapper(self, *_: Any) -> NoReturn:
+        """Raises: the tensors are handed over where the batch is made."""
+        missing(f"{self._shown}.torch_wrapper", "it is one of DALI's internals")

@@ -8,6 +8,7 @@ from galatea import GalateaError, _c
 from galatea import pipeline as _galatea
 from galatea.engine import default_engine
 from galatea.trace import operators
+from galatea.trace.node import Node
 from galatea.trace.recorder import Recorder
 
 from .errors import raised
@@ -49,7 +50,8 @@ class Readers(State):
         recorder = Recorder("size")
         with recorder:
             made = operators.call(operator, (), kept)
-            first = made[0] if isinstance(made, (tuple, list)) else made
+            outputs = made.values() if isinstance(made, dict) else made  # of TFRecord, by feature
+            first = made if isinstance(made, Node) else next(iter(outputs))
             recorder.result = recorder.value(first, None)
         only = _galatea.Pipeline.of(recorder, None, {"batch_size": 1, "num_threads": 1})
         try:
@@ -69,11 +71,11 @@ class Readers(State):
         return {each: dict(self._reader(each)) for each in self._readers}
 
     def epoch_size(self, name: str | None = None) -> Any:
-        """Samples of a reader's epoch, over all shards; of all readers by name."""
+        """Samples of a reader's epoch, over all shards, padding included; of all readers by name."""
         self.build()
         if name is not None:
-            return self._reader(name)["epoch_size"]
-        return {each: self._reader(each)["epoch_size"] for each in self._readers}
+            return self._reader(name)["epoch_size_padded"]
+        return {each: self._reader(each)["epoch_size_padded"] for each in self._readers}
 
     def executor_statistics(self) -> dict:
         """DALI's sizes of buffers per operator; there are none here, see galatea.Loader."""

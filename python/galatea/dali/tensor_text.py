@@ -26,7 +26,7 @@ def of_list(
     count, ndim = len(samples), samples[0].ndim if samples else 1
     is_long = count > 2 * _EDGE + 1
     shortens = count > _MOST_SHAPES or (is_long and count * ndim > _MOST_EXTENTS)
-    shapes = ", ".join(_shortened([str(tuple(one.shape)) for one in samples], shortens))
+    shapes = _lines(_shortened([str(tuple(one.shape)) for one in samples], shortens))
     fields = [f"dtype={dtype}", *_layout(layout), 'device="cpu"']
     fields += [f"num_samples={len(samples)}", f"shape=[{shapes}]"]
     if not with_data:
@@ -35,6 +35,14 @@ def of_list(
     separator = "," + ("\n" * ndim or " ")
     data = separator.join(_shortened(list(samples), shortens, _text))
     return _joined(kind, [f"[{data}]", *fields])
+
+
+def _lines(shapes: Sequence[str]) -> str:
+    """Shapes on one line, or below each other where that is wider than numpy's arrays may be."""
+    text = ", ".join(shapes)
+    if len(text) <= np.get_printoptions()["linewidth"]:
+        return text
+    return f", \n{' ' * len('shape=[')}".join(shapes)
 
 
 def _text(array: np.ndarray) -> str:

@@ -171,6 +171,8 @@ class PipelineAPIType(Enum):
 class CUDAStream:
     """A CUDA stream by its address."""
 
+    ptr = 0
+
     def __init__(self, ptr: int = 0):
         self.ptr = ptr
 

@@ -3,6 +3,7 @@
     python run_cases.py ROOT [PATTERN] [--write FILE]
 
 ROOT is the module under test: `nvidia.dali` writes down what DALI gives, `galatea.dali` shows ours.
+With a pattern FILE keeps what it holds of other cases.
 A case that crashes or does not end in time is such a result too, not the end of the run.
 
 The processes are forked, from one that has no threads: behind jax or tensorflow, which other tests
@@ -165,14 +166,18 @@ def main() -> None:
         results[name] = run(name, modules)
         print(name, json.dumps(results[name])[:240], flush=True)
     if arguments.write:
-        lines = []
-        for name, one in results.items():
-            one.pop("text", None)  # wording is each library's own
-            one.pop("also", None)
-            lines.append(f"{json.dumps(name)}: {json.dumps(one)}")
-        version = json.dumps(modules.dali.__version__)
-        body = ",\n".join(lines)
-        Path(arguments.write).write_text(f'{{"version": {version}, "cases": {{\n{body}\n}}}}\n')
+        _write(Path(arguments.write), results, modules.dali.__version__)
+
+
+def _write(path: Path, results: dict, version: str) -> None:
+    kept = json.loads(path.read_text())["cases"] if path.exists() else {}
+    lines = []
+    for name, one in {**kept, **results}.items():
+        one.pop("text", None)  # wording is each library's own
+        one.pop("also", None)
+        lines.append(f"{json.dumps(name)}: {json.dumps(one)}")
+    body = ",\n".join(lines)
+    path.write_text(f'{{"version": {json.dumps(version)}, "cases": {{\n{body}\n}}}}\n')
 
 
 if __name__ == "__main__":

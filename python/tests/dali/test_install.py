@@ -1,8 +1,13 @@
 """Scripts that import nvidia.dali."""
 
+import importlib
 import subprocess
 import sys
 import textwrap
+
+import pytest
+
+from galatea.dali import fn, names, ops
 
 MINUTES = 120
 
@@ -41,6 +46,62 @@ def test_a_script_runs(tmp_path):
     assert done.stdout == "__main__ ['--epochs', '3'] [[2, 2, 2], [2, 2, 2]]\n"
 
 
+GETTING_STARTED = """
+import sys
+import numpy as np
+from nvidia.dali import pipeline_def
+import nvidia.dali.fn as fn
+import nvidia.dali.types as types
+
+image_dir = sys.argv[1]
+max_batch_size = 8
+
+
+def show_images(batch):
+    shown = [batch.at(i) for i in range(max_batch_size)]
+    print(all(one.ndim == 3 and one.dtype == np.uint8 and one.any() for one in shown))
+
+
+@pipeline_def
+def simple_pipeline():
+    jpegs, labels = fn.readers.file(file_root=image_dir)
+    images = fn.decoders.image(jpegs, device="cpu")
+    return images, labels
+
+
+@pipeline_def
+def random_rotated_gpu_pipeline():
+    jpegs, labels = fn.readers.file(file_root=image_dir, random_shuffle=True, initial_fill=21)
+    images = fn.decoders.image(jpegs, device="mixed", output_type=types.RGB)
+    angle = fn.random.uniform(range=(-10.0, 10.0))
+    rotated_images = fn.rotate(images.gpu(), angle=angle, fill_value=0)
+    return rotated_images, labels
+
+
+pipe = simple_pipeline(batch_size=max_batch_size, num_threads=1, device_id=0)
+pipe.build()
+images, labels = pipe.run()
+print(repr(images).split("(")[0], images.is_dense_tensor(), labels.is_dense_tensor())
+print(labels.as_tensor().shape(), np.array(labels.as_tensor()).flatten().tolist())
+show_images(images)
+
+pipe = random_rotated_gpu_pipeline(batch_size=8, num_threads=2, device_id=0, seed=1234)
+pipe.build()
+images, labels = pipe.run()
+show_images(images.as_cpu())
+"""
+
+
+def test_the_steps_of_a_first_script(tmp_path, data):
+    script = tmp_path / "script.py"
+    script.write_text(GETTING_STARTED)
+    done = run("-m", "galatea.dali", str(script), data)
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert lines[0] == "TensorListCPU False True"
+    assert lines[1] == "[8, 1] [0, 0, 0, 0, 0, 0, 1, 1]" and lines[2:] == ["True", "True"]
+
+
 def test_install_in_a_program():
     program = textwrap.dedent("""
         import galatea.dali
@@ -65,10 +126,6 @@ def test_a_missing_script_is_told(tmp_path):
 
 
 def test_what_is_not_there_is_named():
-    import pytest
-
-    from galatea.dali import fn, names, ops
-
     for path, arguments in names.document()["functions"].items():
         value = fn
         for part in path.split("."):
@@ -83,6 +140,56 @@ def test_what_is_not_there_is_named():
         fn.optical_flow()
     with pytest.raises(RuntimeError, match="fn._conditional.split is called outside of a pipeline"):
         fn._conditional.split([], predicate=True)
+
+
+def _public(module, name):
+    """`module.name` as programs get it: None where using it is what raises."""
+    try:
+        return getattr(importlib.import_module(f"galatea.dali.{module}".rstrip(".")), name)
+    except NotImplementedError:
+        return None
+    except ImportError as error:
+        pytest.skip(f"{error.name} is not installed")
+
+
+@pytest.mark.parametrize("module", sorted(names.document()["modules"]))
+def test_every_name_of_a_module_is_there_or_says_why_not(module):
+    wanted = set(names.document()["modules"][module])
+    absent = {name for name in wanted if _is_absent(module, name)}
+    assert not absent
+
+
+def _is_absent(module, name):
+    try:
+        _public(module, name)
+    except AttributeError:
+        return True
+    return False
+
+
+@pytest.mark.parametrize("path", sorted(names.document()["members"]))
+def test_every_member_of_a_class_is_there_or_says_why_not(path):
+    module, _, name = path.rpartition(".")
+    one = _public(module, name)
+    absent = set()
+    for member in names.document()["members"][path]:
+        try:
+            getattr(one, member)
+        except NotImplementedError:
+            pass
+        except AttributeError:
+            absent.add(member)
+    # A member of an enumeration has them; its class has not.
+    assert not absent - ({"name", "value"} if hasattr(one, "__members__") else set())
+
+
+def test_operators_say_what_is_not_told_of_their_engine():
+    resize = ops.Resize(size=3)
+    assert resize.schema_name == "Resize" and ops.readers.File.schema_name == "readers__File"
+    with pytest.raises(NotImplementedError, match="ops.Resize.schema.*galatea ops --json"):
+        resize.schema
+    with pytest.raises(NotImplementedError, match="ops.Resize.spec.*pipe.text"):
+        resize.spec
 
 
 STAND_INS = """

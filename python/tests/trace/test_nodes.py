@@ -264,6 +264,29 @@ def test_the_library_of_the_language(galatea_program):
     assert "from galatea.auto_aug.core import Policy" in pipe.text
 
 
+def test_augmentations_of_sound():
+    import galatea.auto_aug.sound
+    from galatea import sound
+
+    @pipeline_def(batch_size=3, seed=4)
+    def p():
+        wave = fn.external_source(name="wave", dtype=types.FLOAT, ndim=1)
+        quiet = galatea.auto_aug.sound.gain(wave, magnitude_bin=0, num_magnitude_bins=11)
+        return sound.add_noise(wave, snr=(20, 20)), sound.add_noise(wave, noise=quiet, snr=(6, 6))
+
+    wave = np.sin(np.arange(4000, dtype=np.float32) / 7)
+    pipe = p()
+    assert "from galatea.auto_aug.sound import add_noise, gain" in pipe.text
+    with galatea.Loader(pipe) as loader:
+        loader.feed("wave", [wave] * 3)
+        white, same = next(iter(loader))
+    for sample in white:
+        noise = sample.numpy() - wave
+        assert abs(10 * np.log10((wave**2).mean() / (noise**2).mean()) - 20) < 0.01
+    # Its noise is the wave itself, 6 decibels below it.
+    np.testing.assert_allclose(same[0].numpy(), wave * (1 + 10 ** (-6 / 20)), rtol=1e-5)
+
+
 def test_devices(galatea_program):
     @pipeline_def(batch_size=2)
     def p():

@@ -16,6 +16,7 @@ from typing import Any, Callable
 
 import numpy as np
 
+from ..names import getter
 from ..types import PipelineAPIType
 
 _log = logging.getLogger("galatea")
@@ -355,3 +356,6 @@ class _DaliBaseIterator:
             return self._initial_checkpoints
         state = self._saved()
         return [pipe._get_checkpoint(state) for pipe in self._pipes]
+
+
+__getattr__ = getter("plugin.base_iterator")

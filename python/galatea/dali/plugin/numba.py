@@ -15,7 +15,8 @@ import numpy as np
 from galatea.errors import where_is
 
 from .. import types
-from ..names import missing
+from ..names import WithoutEngine, getter, missing
+from ..pipeline import Pipeline as Pipeline
 from ..python_function import NUMPY, Function, record_call
 from ..values import Samples, Values
 
@@ -162,7 +163,7 @@ class _NumbaFunction(Function):
         return list(shapes)
 
 
-class NumbaFunction:
+class NumbaFunction(WithoutEngine):
     """`plugin.numba.NumbaFunction`: a function that numba compiles, as an operator.
 
     `run_fn(out0, …, in0, …)` writes into the outputs, sample by sample, or with
@@ -171,6 +172,8 @@ class NumbaFunction:
     outputs' extents: outs[tensor][sample][dimension]; without it output i is as large as input i.
     Both are compiled at the call, by `numba.njit`. `blocks`, `threads_per_block` are for GPUs.
     """
+
+    _shown, schema_name = "plugin.numba.NumbaFunction", "NumbaFuncImpl"
 
     def __init__(
         self,
@@ -246,6 +249,7 @@ def _module(name: str, **members) -> _python_types.ModuleType:
     return module
 
 
+__getattr__ = getter("plugin.numba")
 __path__: list[str] = []
 fn = _module("fn", numba_function=numba_function)
 fn.experimental = _module("fn.experimental", numba_function=numba_function)

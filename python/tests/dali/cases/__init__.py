@@ -27,6 +27,7 @@ MODULES = (
     "sources",
     "readers",
     "sounds",
+    "films",
     "iterators",
     "torch_iterators",
     "jax_iterators",

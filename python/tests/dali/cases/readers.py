@@ -1,5 +1,7 @@
 """Readers: epochs, shards, padding, metadata."""
 
+from pathlib import Path
+
 from . import case, each
 
 
@@ -253,6 +255,68 @@ def png(m, array):
 def decoded(m, call, channels=3):
     encoded = [png(m, m.image(4, 6, channels)), png(m, m.image(5, 3, channels))]
     return m.run(lambda: call(m.feed(encoded)))[0]
+
+
+RECORDED = Path(__file__).resolve().parents[4] / "tests/readers/recorded"
+
+
+def tfrecord(m, **options):
+    label = m.load("tfrecord").FixedLenFeature([1], m.load("tfrecord").int64, -1)
+    paths = {"path": str(RECORDED / "a.tfrecord"), "index_path": str(RECORDED / "a.idx")}
+    return m.fn.readers.tfrecord(features={"label": label}, **paths, **options)["label"]
+
+
+def recordio(m, **options):
+    paths = {"path": str(RECORDED / "all.rec"), "index_path": str(RECORDED / "all.rec.idx")}
+    return m.fn.readers.mxnet(**paths, **options)[1]
+
+
+def arrays(m, **options):
+    return m.fn.readers.numpy(files=[str(RECORDED / "u8.npy")] * 3, **options)
+
+
+def coco(m, **options):
+    paths = {
+        "file_root": str(RECORDED / "images"),
+        "annotations_file": str(RECORDED / "coco.json"),
+    }
+    return m.fn.readers.coco(**paths, **options)[2]
+
+
+def caffe(m, **options):
+    return m.fn.readers.caffe(path=str(RECORDED / "caffe_lmdb"), **options)[1]
+
+
+READERS = (tfrecord, recordio, arrays, coco, caffe)
+
+
+@each(**{reader.__name__: reader for reader in READERS})
+def sizes_of_epochs(m, reader):
+    found = []
+    shards = {"num_shards": 2}
+    for options in ({}, {**shards, "shard_id": 1}, {**shards, "pad_last_batch": True}):
+        pipe = m.pipeline_def(batch_size=2, num_threads=1, device_id=None)(
+            lambda options=options: reader(m, name="data", **options)
+        )()
+        pipe.build()
+        found.append([pipe.epoch_size("data"), pipe.epoch_size(), pipe.reader_meta("data")])
+    return found
+
+
+@case
+def an_iterator_over_records(m):
+    pytorch = m.load("plugin.pytorch")
+    pipe = m.pipeline_def(batch_size=2, num_threads=1, device_id=None)(
+        lambda: tfrecord(m, name="data")
+    )()
+    batches = pytorch.DALIGenericIterator(
+        pipe,
+        ["label"],
+        reader_name="data",
+        last_batch_policy=pytorch.LastBatchPolicy.PARTIAL,
+        auto_reset=True,
+    )
+    return [[batch[0]["label"] for batch in batches] for _ in range(2)]
 
 
 @each(

@@ -161,6 +161,12 @@ def list_text(m, given):
     return [str(batch), repr(batch)]
 
 
+@each(one_line=4, lines=5, shortened=40)
+def text_of_shapes(m, count):
+    arrays = [m.np.ones((480, i + 1, 3, 11), m.np.uint8) for i in range(count)]
+    return repr(m.tensors.TensorListCPU(arrays, layout="FHWC"))
+
+
 @case
 def ragged_list_text(m):
     return str(m.tensors.TensorListCPU([m.np.arange(i + 1) for i in range(3)]))

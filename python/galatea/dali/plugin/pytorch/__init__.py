@@ -7,7 +7,11 @@ from typing import Any
 import torch
 
 from ...names import getter
+from ...pipeline import Pipeline as Pipeline
+from ...tensors import TensorCPU as TensorCPU
+from ...tensors import TensorGPU as TensorGPU
 from ...tensors import TensorListCPU
+from ...tensors import TensorListGPU as TensorListGPU
 from ..base_iterator import LastBatchPolicy as LastBatchPolicy
 from ..base_iterator import _DaliBaseIterator
 from . import fn as fn

@@ -21,6 +21,7 @@ import torch.multiprocessing
 import torch.utils.data
 from torch.utils.data._utils.collate import default_collate_fn_map
 
+from ....names import getter
 from ....pipeline import Pipeline
 from ..torch_utils import to_torch
 
@@ -339,3 +340,6 @@ class DataLoader(torch.utils.data.DataLoader):
     def __del__(self) -> None:
         if self.server_started_by_loader and not sys.is_finalizing():
             self.dali_server.stop_thread()
+
+
+__getattr__ = getter("plugin.pytorch.experimental.proxy")

@@ -1,0 +1,106 @@
+"""Films on the CPU, of the codecs that DALI's CPU decodes: clips, labels, epochs, iterators."""
+
+import zlib
+from pathlib import Path
+
+from . import case, each
+
+FILMS = Path(__file__).resolve().parents[4] / "tests/video/films"
+VP9, VP8 = str(FILMS / "vp9.webm"), str(FILMS / "vp8.webm")
+
+
+def brief(m, outputs):
+    """Of each sample its extents and a checksum; small ones as they are."""
+
+    def of(sample):
+        array = m.np.array(sample)
+        if array.size <= 8:
+            return m.plain(array)
+        return [str(array.dtype), list(array.shape), zlib.crc32(array.tobytes())]
+
+    return [[out.layout(), [of(out.at(i)) for i in range(len(out))]] for out in outputs]
+
+
+def clips(m, batches, **options):
+    """Batches of `experimental.readers.video`, and what its epochs hold."""
+    pipe = m.Pipeline(batch_size=2, num_threads=1, device_id=None)
+    with pipe:
+        made = m.fn.experimental.readers.video(device="cpu", name="films", **options)
+        pipe.set_outputs(*(made if isinstance(made, (list, tuple)) else [made]))
+    pipe.build()
+    results = [brief(m, pipe.run()) for _ in range(batches)]
+    return [results, pipe.epoch_size("films"), pipe.reader_meta("films")["epoch_size"]]
+
+
+@each(
+    plain={},
+    stride={"stride": 2},
+    step={"step": 1},
+    labels={"labels": [4, 7]},
+    unknown_argument={"pad_sequences": True},
+    shard={"shard_id": 1, "num_shards": 2},
+)
+def reader(m, options):
+    return clips(m, 3, **{"filenames": [VP9, VP8], "sequence_length": 3, **options})
+
+
+@each(no_file=[], no_film=[__file__])
+def reader_refuses(m, files):
+    return clips(m, 1, filenames=files, sequence_length=3)
+
+
+@case
+def reader_object(m):
+    class Films(m.Pipeline):
+        def __init__(self):
+            super().__init__(2, 1, None)
+            self.films = m.ops.experimental.readers.Video(
+                device="cpu", filenames=[VP9], sequence_length=2
+            )
+
+        def define_graph(self):
+            return self.films(name="films")
+
+    pipe = Films()
+    pipe.build()
+    return [brief(m, pipe.run()), pipe.epoch_size("films")]
+
+
+@each("all", "stride", "frames")
+def decoder(m, what):
+    data = [m.np.fromfile(VP9, m.np.uint8)]
+    options = {
+        "all": {},
+        "stride": {"stride": 3},
+        "frames": {"start_frame": 2, "sequence_length": 2},
+    }
+    pipe = m.Pipeline(batch_size=1, num_threads=1, device_id=None)
+    with pipe:
+        film = m.fn.external_source(source=lambda: data, batch=True)
+        clip = m.fn.experimental.decoders.video(film, device="cpu", **options[what])
+        pipe.set_outputs(clip)
+    pipe.build()
+    return brief(m, pipe.run())
+
+
+@each("FILL", "DROP", "PARTIAL")
+def iterator(m, policy):
+    pytorch = m.load("plugin.pytorch")
+
+    @m.pipeline_def(batch_size=2, num_threads=1, device_id=None)
+    def films():
+        clip, label = m.fn.experimental.readers.video(
+            device="cpu", filenames=[VP9], labels=[3], sequence_length=3, name="films"
+        )
+        clip = m.fn.crop_mirror_normalize(clip, crop=(8, 8), output_layout="CFHW")
+        return clip, label
+
+    batches = pytorch.DALIGenericIterator(
+        films(),
+        ["clip", "label"],
+        reader_name="films",
+        auto_reset=True,
+        last_batch_policy=getattr(pytorch.LastBatchPolicy, policy),
+    )
+    epochs = [[list(batch[0]["clip"].shape) for batch in batches] for _ in range(2)]
+    return [epochs, len(batches)]
