@@ -113,7 +113,9 @@ class Sound(Drawer):
 
     def op_nonsilent(self):
         length = self.one_of(1, 16, 64, 256)
-        arguments = {"cutoff_db": self.one_of(None, repr(self.real(-60, -5))), "reference_power": self.one_of(None, None, repr(self.real(0.01, 2))),
+        power = float(np.iinfo(self.dtype).max if self.dtype.kind in "iu" else 1) ** 2  # of integers DALI's threshold is one
+        arguments = {"cutoff_db": self.one_of(None, repr(self.real(-60, -5))),
+                     "reference_power": self.one_of(None, None, repr(self.real(0.01, 2) * power)),
                      "window_length": repr(length), "reset_interval": self.one_of("-1", repr(length * self.whole(1, 20)))}
         self.write("nonsilent_region", f"b, l = fn.nonsilent_region(x, {', '.join(self.arguments(arguments))})\nx = b, l")
         self.kind = "end"
