@@ -31,7 +31,8 @@ ON_PURPOSE = [
     ("save_attrs", "^(layout|extents)", "the extents of a sequence are those of each frame"),
     (r"bbox_rotate.* size=\[\d*\.", "^(values|extents)", "a fractional size: DALI truncates it here and rounds it in rotate"),
     ("", "^refused.*without elements", "an image without pixels, which DALI resizes to nothing"),
-    ("per_frame", "^refused.*(two axes F|all frames have one)", "frames share a window; a layout names each axis once"),
+    (r"ANY_DATA[\s\S]*warp_perspective", "^values", "images of other channels in the batch, with which DALI's numbers change"),
+    ("per_frame", "^refused.*(two axes F|decides which part of the input)", "frames share a window; a layout names each axis once"),
     ("ddof=", "^refused.*nothing to divide by", "DALI divides by 0"),
 ]
 
