@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <random>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -164,7 +165,9 @@ def pipe():
         if (below(4) == 0) lines += "    x = fn.crop(x, crop=[0, 4])\n";
         break;
       case 4:
-        if (below(6) == 0) lines += "    x = fn.resize(x, size=[1, 32768], interp_type=types.INTERP_NN)\n";
+        // The canvas of a rotation would have as many rows.
+        if (below(6) == 0 && std::string_view(call_.name) != "rotate")
+          lines += "    x = fn.resize(x, size=[1, 32768], interp_type=types.INTERP_NN)\n";
         break;
       default:
         break;
