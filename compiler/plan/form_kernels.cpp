@@ -2,6 +2,7 @@
 #include "compiler/plan/form_kernels.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 #include <set>
 
