@@ -65,7 +65,19 @@ std::string difference_of(const op::Preset& preset) {
   return preset.refused.empty() ? preset.differs : "Refused here: " + preset.refused;
 }
 
-std::string layouts_of(const Port& port) { return fmt::format("{}", fmt::join(port.layouts, " ")); }
+/// "HWC, CHW or HW".
+std::string choice_of(const std::vector<std::string>& names) {
+  if (names.size() < 2) return fmt::format("{}", fmt::join(names, ""));
+  return fmt::format("{} or {}", fmt::join(names.begin(), names.end() - 1, ", "), names.back());
+}
+
+std::string layouts_of(const Port& port) { return choice_of(port.layouts); }
+
+std::string types_of(const Port& port) {
+  std::vector<std::string> names;
+  for (const DType type : port.dtypes) names.emplace_back(types_name(type));
+  return choice_of(names);
+}
 
 std::string number_of_inputs(const op::Operator& op) {
   return op.min_inputs == op.max_inputs ? std::to_string(op.max_inputs)
@@ -147,10 +159,10 @@ std::string terminal_page(const op::Operator& op, const std::vector<Failure>& fa
   if (op.max_inputs > 0) {
     text += fmt::format("\ninputs ({}):\n", number_of_inputs(op));
     for (const Port& input : op.inputs) {
-      text +=
-          fmt::format("  {}{}{}\n", input.name, input.layouts.empty() ? "" : ", layout " + layouts_of(input),
-                      input.optional ? ", optional" : "");
+      text += fmt::format("  {}{}\n", input.name, input.optional ? ", optional" : "");
       text += wrapped(input.documentation, 6);
+      if (!input.layouts.empty()) text += wrapped("layout: " + layouts_of(input), 6);
+      if (!input.dtypes.empty()) text += wrapped("element type: " + types_of(input), 6);
     }
   }
   if (!op.outputs.empty()) text += "\noutputs:\n";
@@ -196,11 +208,13 @@ std::string markdown_page(const op::Operator& op, const std::vector<Failure>& fa
   if (!op.example.empty()) text += "\n## Example\n\n```python\n" + example_file(op) + "```\n";
   if (op.max_inputs > 0) {
     text +=
-        fmt::format("\n## Inputs ({})\n\n| input | layouts | |\n| --- | --- | --- |\n", number_of_inputs(op));
+        fmt::format("\n## Inputs ({})\n\n| input | layouts | element types | |\n| --- | --- | --- | --- |\n",
+                    number_of_inputs(op));
     for (const Port& input : op.inputs)
-      text +=
-          fmt::format("| {} | {} | {}{} |\n", input.name, input.layouts.empty() ? "any" : layouts_of(input),
-                      input.optional ? "optional; " : "", cell(input.documentation));
+      text += fmt::format("| {} | {} | {} | {}{} |\n", input.name,
+                          input.layouts.empty() ? "any" : layouts_of(input),
+                          input.dtypes.empty() ? "any" : types_of(input), input.optional ? "optional; " : "",
+                          cell(input.documentation));
   }
   if (!op.outputs.empty()) text += "\n## Outputs\n\n| output | type | |\n| --- | --- | --- |\n";
   for (const Port& output : op.outputs)

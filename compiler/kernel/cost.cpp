@@ -84,6 +84,27 @@ int loads_along_rows(const Stage& map) {
   return loads;
 }
 
+/// The innermost axis that has more than one element.
+size_t row_axis(const std::vector<Expr>& extents) {
+  size_t row = extents.size() - 1;
+  while (row > 0 && is_const_int(extents[row], 1)) --row;
+  return row;
+}
+
+/// Elements of inputs that lie apart where those of the map lie side by side, so that no vector fetches them.
+int loads_across_rows(const Kernel& kernel, const Stage& map) {
+  int loads = 0;
+  if (map.form != StageForm::kMap || map.rank() == 0) return loads;
+  const auto row = static_cast<int>(row_axis(map.extents));
+  for_each_node(map.body, [&](const Expr& e) {
+    if (e->kind != ExprKind::kLoad || e->target.kind != LoadTarget::Kind::kInput || e->args.empty()) return;
+    const KernelInput& input = kernel.inputs[static_cast<size_t>(e->target.index)];
+    Affine along;
+    loads += !match_affine(e->args[row_axis(input.extents)], &along) || along.axis != row;
+  });
+  return loads;
+}
+
 }  // namespace
 
 double operations(const Expr& e) {
@@ -152,7 +173,7 @@ Recomputation recomputation(const Kernel& kernel, int stage) {
       });
     }
   }
-  out.operations = operations(map);
+  out.operations = operations(map) + kOperationsPerScattered * loads_across_rows(kernel, map);
   out.bytes = 2.0 * size_of(map.type);
   return out;
 }

@@ -2,6 +2,7 @@
 #include "compiler/plan/form_kernels.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 #include <set>
 
@@ -23,6 +24,8 @@ namespace {
 constexpr size_t kMaxStages = 96;
 /// A pixel of so many elements is too short for a copy of its own.
 constexpr int64_t kMostChannels = 4;
+/// Elements that are read less often are not worth being put side by side.
+constexpr size_t kLeastWindow = 3;
 
 /// Whether the view takes single elements or pixels apart (a mirror, other orders of axes): what copies runs
 /// of memory is slow at that.
@@ -39,6 +42,51 @@ bool breaks_runs(const LoweredOutput& output, const ir::Type& from) {
   if (moves(0)) return true;
   const int64_t innermost = from.extents.empty() ? 0 : from.extents.back();
   return innermost <= kMostChannels && moves(1);
+}
+
+/// Whether neighbours along a row of the view lie apart in memory, so that no vector fetches them. A mirror's
+/// are neighbours still.
+bool scatters_rows(const LoweredOutput& output, const ir::Type& from, const ir::Type& view) {
+  const size_t last = output.input_dim.size() - 1;
+  const Expr& step = output.step[last];
+  if (output.input_dim[last] != from.ndim - 1) return output.input_dim[last] >= 0;
+  if (step && kernel::is_const(step) && std::abs(kernel::const_value(step)) > 1) return true;
+  return view.extents[last] >= 0 && view.extents[last] <= kMostChannels &&
+         view.extents[last] != from.extents.back();
+}
+
+/// Loads of input `k` in the stage, each once.
+std::vector<Expr> loads_of_input(const kernel::Stage& stage, int k) {
+  std::vector<Expr> loads;
+  for (const Expr* part : kernel::element_parts(stage)) {
+    if (!*part) continue;
+    kernel::for_each_node(*part, [&](const Expr& e) {
+      if (e->kind != ExprKind::kLoad || e->target != kernel::LoadTarget{kernel::LoadTarget::Kind::kInput, k})
+        return;
+      if (std::ranges::none_of(loads, [&](const Expr& known) { return kernel::same(known, e); }))
+        loads.push_back(e);
+    });
+  }
+  return loads;
+}
+
+/// Whether each element of the stage is made of a window of input `k`, the same for all of them.
+bool slides_over(const kernel::Stage& stage, int k) {
+  const std::vector<Expr> loads = loads_of_input(stage, k);
+  const auto slides = [](const Expr& index) {
+    return !kernel::contains(index, ExprKind::kLoad) && kernel::contains(index, ExprKind::kAxis);
+  };
+  const auto is_of_window = [&](const Expr& load) {
+    return std::ranges::any_of(load->args, [&](const Expr& index) {
+      return slides(index) &&
+             (kernel::contains(index, ExprKind::kReduceAxis) || kernel::contains(index, ExprKind::kTap));
+    });
+  };
+  if (std::ranges::any_of(loads, is_of_window)) return true;
+  return loads.size() >= kLeastWindow && std::ranges::all_of(loads, [&](const Expr& load) {
+           return std::ranges::all_of(
+               load->args, [&](const Expr& index) { return slides(index) || kernel::is_const(index); });
+         });
 }
 
 /// The nodes that take a value as an input, or as an argument on which only elements depend; once for each
@@ -97,7 +145,7 @@ class Former {
         placement_(placement),
         uses_(graph_.count_uses()),
         batch_(graph_),
-        readers_(placement.uses_gpu() ? readers_of_values(graph_) : std::vector<std::vector<ir::NodeId>>()) {
+        readers_(readers_of_values(graph_)) {
     out_.of_node.assign(graph_.nodes.size(), -1);
   }
 
@@ -135,8 +183,21 @@ class Former {
     if (table_.is_part(n.outputs[0])) return false;
     if (placement_.on_gpu(node)) return !only_kernels_read(n.outputs[0]);
     const LoweredOutput& output = table_.lowering(node).outputs[0];
-    return breaks_runs(output, graph_.type(n.inputs[static_cast<size_t>(output.input)])) &&
-           batch_.takes(n.outputs[0]);
+    const ir::Type& from = graph_.type(n.inputs[static_cast<size_t>(output.input)]);
+    if (batch_.takes(n.outputs[0])) return breaks_runs(output, from);
+    return scatters_rows(output, from, graph_.type(n.outputs[0])) && is_slid_over(n.outputs[0], n.block);
+  }
+
+  /// Whether a kernel of the CPU slides a window over the value, for the same samples, and nothing else reads it.
+  bool is_slid_over(ir::ValueId value, ir::BlockId block) const {
+    if (uses_[value] != 1 || readers_[value].size() != 1) return false;
+    const ir::NodeId reader = readers_[value].front();
+    const ir::Node& node = graph_.node(reader);
+    const auto input = std::ranges::find(node.inputs, value);
+    return node.block == block && !placement_.on_gpu(reader) && input != node.inputs.end() &&
+           std::ranges::any_of(table_.lowering(reader).stages, [&](const kernel::Stage& stage) {
+             return slides_over(stage, static_cast<int>(input - node.inputs.begin()));
+           });
   }
 
   /// Kernels of a GPU follow strides; whatever else takes a tensor from its memory wants it dense.
@@ -160,7 +221,7 @@ class Former {
     group.nodes.push_back(node);
     std::vector<int> joined;
     if (!is_text(node)) join_producers(group, joined);
-    // A view of something in memory costs nothing as it is, unless the batch wants a copy.
+    // A view of something in memory costs nothing as it is, unless the batch wants a copy, or a window rows.
     if (!stages && joined.empty() && !is_copied_by_kernel(node)) return;
     for (int g : joined) out_.groups[static_cast<size_t>(g)] = KernelGroup{};
     std::sort(group.nodes.begin(), group.nodes.end(),
@@ -369,7 +430,7 @@ class Former {
   const Placement& placement_;
   std::vector<uint32_t> uses_;
   OnlyInBatch batch_;
-  std::vector<std::vector<ir::NodeId>> readers_;  ///< of each value, once a use; where a GPU is used
+  std::vector<std::vector<ir::NodeId>> readers_;  ///< of each value, once a use
   std::map<ir::NodeId, std::set<ir::ValueId>> steered_by_;
   KernelGroups out_;
 };

@@ -54,6 +54,7 @@ TEST_F(OperatorPages, EachHasOneThatSaysWhatTheRegistryKnows) {
   }
   // What a sample can do wrong stands there as the definition says it.
   EXPECT_TRUE(page("rotate").contains("the angle … is no angle in degrees")) << page("rotate");
+  EXPECT_TRUE(page("clahe").contains("| input | HWC, CHW or HW | UINT8 | ")) << page("clahe");
   EXPECT_TRUE(page("noise.gaussian").contains("| `seed` | int | default -1 |")) << page("noise.gaussian");
 }
 

@@ -1,7 +1,7 @@
 """Random pipelines for sweep.py. In: a seed. Out: the text of a pipeline, what it is fed, and how far results may differ.
 
 Inputs are drawn here, and which operators fit the value at hand; the operators stand in sweep_images.py, sweep_tensors.py,
-sweep_points.py and sweep_files.py.
+sweep_points.py, sweep_files.py and sweep_sound.py.
 """
 import json
 import os
@@ -15,6 +15,7 @@ from sweep_drawer import BATCH, FRAMES
 from sweep_files import Files
 from sweep_images import Images
 from sweep_points import Points
+from sweep_sound import Sound
 from sweep_tensors import Tensors
 
 with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "layouts.json"), encoding="utf-8") as layouts:
@@ -30,7 +31,8 @@ ON_PURPOSE = [
     ("save_attrs", "^(layout|extents)", "the extents of a sequence are those of each frame"),
     (r"bbox_rotate.* size=\[\d*\.", "^(values|extents)", "a fractional size: DALI truncates it here and rounds it in rotate"),
     ("", "^refused.*without elements", "an image without pixels, which DALI resizes to nothing"),
-    ("per_frame", "^refused.*(two axes F|all frames have one)", "frames share a window; a layout names each axis once"),
+    (r"ANY_DATA[\s\S]*warp_perspective", "^values", "images of other channels in the batch, with which DALI's numbers change"),
+    ("per_frame", "^refused.*(two axes F|decides which part of the input)", "frames share a window; a layout names each axis once"),
     ("ddof=", "^refused.*nothing to divide by", "DALI divides by 0"),
 ]
 
@@ -61,7 +63,7 @@ class Case:
         return None
 
 
-class PipelineDrawer(Images, Tensors, Points, Files):
+class PipelineDrawer(Images, Tensors, Points, Files, Sound):
     # ---- inputs
     def draw_images(self):
         self.dtype = np.dtype(self.one_of("uint8", "uint8", "uint8", "uint8", "float32", "float32", "int16", "uint16", self.one_of(
@@ -114,6 +116,12 @@ class PipelineDrawer(Images, Tensors, Points, Files):
             return ["random_mask_pixel", "random_object_bbox", "random_object_bbox", "select_masks", "windows", "copy"]
         if self.kind == "file":
             return ["decode", "decode", "decode_crop", "decode_slice", "decode_random_crop", "peek"]
+        if self.kind == "sound file":
+            return ["decode_sound"]
+        if self.kind == "sound":
+            return self.fitting_sound()
+        if self.kind == "spectrum":
+            return self.fitting_spectrum()
         if self.kind == "sensor":
             self.kind = "image"
             return ["debayer"]
@@ -174,7 +182,8 @@ class PipelineDrawer(Images, Tensors, Points, Files):
 
     def draw_input(self):
         place = self.random.random()
-        for share, draw in ((0.08, self.draw_vectors), (0.15, self.draw_boxes), (0.19, self.draw_mask), (0.28, self.draw_files), (0.30, self.draw_sensor)):
+        for share, draw in ((0.08, self.draw_vectors), (0.15, self.draw_boxes), (0.19, self.draw_mask), (0.28, self.draw_files), (0.30, self.draw_sensor),
+                            (0.42, self.draw_sound)):
             if place < share:
                 return draw()
         return self.draw_images()

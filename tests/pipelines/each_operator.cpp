@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <random>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -88,6 +89,25 @@ const EachCall kEachCall[] = {
     {"expand_dims", "axes=[1]"},
     {"copy", ""},
     {"full_like", "{0,9}"},
+    {"zeros_like", "dtype=types.INT16"},
+    {"ones_like", ""},
+    {"reshape", "shape=[-1], layout=\"\""},
+    {"shapes", "dtype=types.INT32"},
+    {"debayer", "blue_position=[{0,1}, {0,1}]"},
+    {"debayer", "blue_position=[1, 0], algorithm=\"edgeaware_ocv\""},
+    {"multi_paste", "in_ids=[0, 1], output_size=[12, 14], out_anchors=types.Constant([[0, 1], [2, 3]])"},
+    {"sequence_rearrange", "new_order=[1, 0, 1]"},
+    {"element_extract", "element_map=[1]"},
+    {"one_hot", "num_classes=3, axis=0"},
+    {"random.normal", "mean=<-9.0,9.0>, stddev=2.0"},
+    {"random.beta", "alpha=<0.5,3.0>, beta=2.0"},
+    {"reductions.mean_square", "axes=[1]"},
+    {"reductions.std_dev", "axes=[0, 1], keep_dims=True"},
+    {"reductions.variance", "axes=[0]"},
+    {"power_spectrum", "axis=0, nfft=12"},
+    {"preemphasis_filter", "preemph_coeff=<-1.0,1.0>, border=\"reflect\""},
+    {"to_decibels", "cutoff_db=-40.0, reference=3.0"},
+    {"mfcc", "axis=1, n_mfcc=3, lifter=5.0"},
 };
 
 class EachOperatorDrawer {
@@ -145,7 +165,9 @@ def pipe():
         if (below(4) == 0) lines += "    x = fn.crop(x, crop=[0, 4])\n";
         break;
       case 4:
-        if (below(6) == 0) lines += "    x = fn.resize(x, size=[1, 32768], interp_type=types.INTERP_NN)\n";
+        // The canvas of a rotation would have as many rows.
+        if (below(6) == 0 && std::string_view(call_.name) != "rotate")
+          lines += "    x = fn.resize(x, size=[1, 32768], interp_type=types.INTERP_NN)\n";
         break;
       default:
         break;

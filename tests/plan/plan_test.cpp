@@ -72,6 +72,51 @@ TEST(Plan, FiltersMirroredAndCropped) {
 )");
 }
 
+/// Windows over channels, columns and planes whose neighbours lie apart.
+TEST(Plan, WindowsOverScatteredRows) {
+  expect_same_everywhere(R"(pipeline @p(batch_size=4, num_threads=2, seed=1) {
+^0:
+  %image = external_source() {dtype=u8, ndim=3, layout="HWC"} : u8[?,?,?] HWC name="images"
+  %channel = slice(%image) {start=[1], shape=[1], axes=[2]} : u8[?,?,1] HWC
+  %colours = debayer(%channel) {blue_position=[0, 1]} : u8[?,?,3] HWC
+  %planes = transpose(%image) {perm=[2, 0, 1]} : u8[?,?,?] CHW
+  %smooth = gaussian_blur(%planes) {window_size=[5]} : u8[?,?,?] CHW
+  %turned = transpose(%image) {perm=[1, 0, 2], transpose_layout=false} : u8[?,?,?] HWC
+  %edges = laplacian(%turned) {window_size=[3]} : u8[?,?,?] HWC
+  return %colours, %smooth, %edges
+}
+)");
+}
+
+CompileReport compiled(const std::string& reading) {
+  SourceMap sources;
+  auto graph = ir::read_graph(R"(pipeline @p(batch_size=4, num_threads=2, seed=1) {
+^0:
+  %image = external_source() {dtype=u8, ndim=3, layout="HWC"} : u8[?,?,?] HWC name="images"
+  %channel = slice(%image) {start=[1], shape=[1], axes=[2]} : u8[?,?,1] HWC
+  %out = )" + reading + R"(
+  return %out
+}
+)",
+                              sources, product().registry);
+  CompileOptions options;
+  options.registry = &product().registry;
+  CompileReport report;
+  EXPECT_TRUE(graph && compile(*graph, sources, options, &report)) << reading;
+  return report;
+}
+
+/// A window fetches each element of the view many times, so they are put side by side first; what reads each
+/// once follows the view's strides.
+TEST(Plan, AWindowHasItsRowsSideBySide) {
+  const CompileReport window = compiled("debayer(%channel) {blue_position=[0, 1]} : u8[?,?,3] HWC");
+  ASSERT_EQ(window.kernels.size(), 1U);
+  EXPECT_EQ(window.kernels[0].kernel.stages.front().name, "slice");
+  const CompileReport point = compiled("brightness(%channel) {brightness=2.0} : u8[?,?,1] HWC");
+  ASSERT_EQ(point.kernels.size(), 1U);
+  EXPECT_EQ(point.kernels[0].kernel.name, "brightness");
+}
+
 /// What an expression compares with is the parameter that a stage has as its extent: only then do loops know
 /// that lanes inside need no test.
 TEST(Plan, AnExtentIsOneParameter) {
