@@ -20,7 +20,7 @@ void set_arg(ir::Node& node, const std::string& name, ir::Attr value, Span span)
 }
 
 /// A number, or a list of them, as the elements of a constant; empty: it is neither.
-std::vector<Value> numbers_of(const Value& value) {
+std::vector<Value> elements_as_numbers(const Value& value) {
   if (value.is_number()) return {value};
   if (!value.is_sequence()) return {};
   const bool is_flat =
@@ -44,7 +44,7 @@ ir::Attr constant_of(const std::vector<Value>& numbers, DType dtype) {
 // False after an error.
 bool Evaluator::write_draw(ir::Node& node, const Value& value, Span span) {
   const ir::Type& type = graph_->type(node.outputs[0]);
-  const std::vector<Value> numbers = numbers_of(value);
+  const std::vector<Value> numbers = elements_as_numbers(value);
   const bool fits =
       std::ssize(numbers) == type.static_volume() &&
       (is_float(type.dtype) || std::ranges::all_of(numbers, [](const Value& x) { return x.is_integral(); }));
