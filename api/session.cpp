@@ -131,7 +131,6 @@ void galatea_session_options_init_sized(galatea_session_options* options, size_t
   defaults.max_held_batches = galatea::runtime::SessionOptions{}.max_held_batches;
   defaults.device = -1;
   defaults.device_graphs = 1;
-  defaults.num_shards = 1;
   galatea::api::write_struct(defaults, options, options_size);
 }
 
@@ -167,7 +166,7 @@ galatea_error* galatea_session_create(const galatea_program* program, const gala
                                                         : Priority::kDefault;
     out.device.memory_limit = options.device_memory_limit;
     out.device.graphs = options.device_graphs != 0;
-    out.shard = {.number = options.shard_id, .count = options.num_shards};
+    out.shard = {.number = options.shard_id, .count = options.num_shards == 0 ? 1 : options.num_shards};
     out.num_threads = options.num_threads;
     out.max_held_batches = options.max_held_batches;
     out.executor =

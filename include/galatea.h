@@ -364,8 +364,8 @@ typedef struct galatea_session_options {
   int32_t wait_for_feed; /* since 0.2: non-zero: another thread feeds, and galatea_session_next() waits for
                             it; zero (the default): it gives GALATEA_CODE_NOTHING_FED */
   /* Of several sessions of one program, one a GPU, say, each over its own part of the data. */
-  int32_t num_shards; /* since 0.2: how many there are; 1 (the default). Of a reader that has a shard by its
-                         arguments, sessions divide that */
+  int32_t num_shards; /* since 0.2: how many there are; 0 (the default): this one alone. Of a reader that has
+                         a shard by its arguments, sessions divide that */
   int32_t shard_id;   /* since 0.2: which of them this is; 0 (the default) to num_shards - 1. A session that
                          goes on from a state takes the shard that the state was taken with */
 } galatea_session_options;

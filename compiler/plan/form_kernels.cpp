@@ -47,6 +47,7 @@ bool breaks_runs(const LoweredOutput& output, const ir::Type& from) {
 /// Whether neighbours along a row of the view lie apart in memory, so that no vector fetches them. A mirror's
 /// are neighbours still.
 bool scatters_rows(const LoweredOutput& output, const ir::Type& from, const ir::Type& view) {
+  if (output.input_dim.empty()) return false;  // one element
   const size_t last = output.input_dim.size() - 1;
   const Expr& step = output.step[last];
   if (output.input_dim[last] != from.ndim - 1) return output.input_dim[last] >= 0;
