@@ -22,8 +22,8 @@ def p(data="photos"):
     encoded, label = fn.readers.file(file_root=data)
     image = fn.decoders.image(encoded, output_type=types.RGB)
 """
-# What is of the language alone: names of DALI's module, notes of its `print`.
-NOT_PYTHON = ("dali.newaxis", "dali.ops", "print(")
+# What is of the language alone: names of DALI's module, notes of its `print`, what `trace --replay` writes.
+NOT_PYTHON = ("dali.newaxis", "dali.ops", "print(", "import replay")
 # Draws in loops, functions and lambdas are keyed by their place, which a text without them lacks.
 DRAWS_ELSEWHERE = ("04_choose_one", "06_two_views")
 
