@@ -88,10 +88,14 @@ std::optional<Choice> choice_from(std::multimap<std::string, std::string> query)
 }
 
 TEST(Choices, AreTakenWithinBoundsOnly) {
-  const auto choice = choice_from(
-      {{"set", "a=1"}, {"set", "b=x=y"}, {"seed", "7"}, {"first", "2"}, {"samples", "3"}, {"draw", "4"}});
+  const auto choice = choice_from({{"set", "a=1"},
+                                   {"set", "b=[0.5, -1e3]"},
+                                   {"seed", "7"},
+                                   {"first", "2"},
+                                   {"samples", "3"},
+                                   {"draw", "4"}});
   ASSERT_TRUE(choice);
-  EXPECT_EQ(choice->set, (std::vector<std::string>{"a=1", "b=x=y"}));
+  EXPECT_EQ(choice->set, (std::vector<std::string>{"a=1", "b=[0.5, -1e3]"}));
   EXPECT_EQ(choice->seed, 7);
   EXPECT_EQ(choice->first, 2);
   EXPECT_EQ(choice->samples, 3);
@@ -101,6 +105,7 @@ TEST(Choices, AreTakenWithinBoundsOnly) {
        {Query{{"samples", "0"}}, Query{{"samples", "17"}}, Query{{"samples", "1e3"}}, Query{{"samples", ""}},
         Query{{"first", "-1"}}, Query{{"first", "99999999999999999999"}}, Query{{"seed", "-1"}},
         Query{{"seed", "x"}}, Query{{"draw", "1 "}}, Query{{"set", "novalue"}}, Query{{"set", "=1"}},
+        Query{{"set", "a=/etc"}}, Query{{"set", "a='b'"}}, Query{{"set", "a="}},
         Query{{"set", "a=" + std::string(5000, '1')}}})
     EXPECT_FALSE(choice_from(wrong)) << wrong.begin()->first << " " << wrong.begin()->second.substr(0, 30);
 }

@@ -41,9 +41,9 @@ const PipelineHost& host() {
 
 class ServerTest : public ::testing::Test {
  protected:
-  void serve(const std::string& text) {
+  void serve(const std::string& text, const std::string& data = GALATEA_BINARY_DIR "/samples") {
     file_ = folder_.write("flips.dali-dsl", text);
-    options_.set = {std::string("data=") + GALATEA_BINARY_DIR + "/samples"};
+    options_.set = {"data=" + data};
     options_.device = "cpu";
     server_.emplace(host(), file_, options_, door_);
   }
@@ -304,18 +304,26 @@ TEST_F(ServerTest, WhatIsLookedAtIsKept) {
 TEST_F(ServerTest, ASampleThatCannotBeReadIsARowThatSaysSo) {
   std::filesystem::create_directories(folder_.path() / "data" / "a");
   folder_.write("data/a/bad.jpg", "this is no picture");
-  serve(kFlips);
-  const Document json =
-      ask_json("/api/pipeline", {{"samples", "1"}, {"set", "data=" + (folder_.path() / "data").string()}});
+  serve(kFlips, (folder_.path() / "data").string());
+  const Document json = ask_json("/api/pipeline", {{"samples", "1"}});
   ASSERT_EQ(json["samples"].size(), 1u) << json.dump();
   EXPECT_TRUE(contains(json["samples"][0]["failure"], "error[G0")) << json["samples"][0]["failure"];
 }
 
 TEST_F(ServerTest, AFolderThatIsGoneIsAnErrorOfThePage) {
-  serve(kFlips);
-  const Document json = ask_json("/api/pipeline", {{"set", "data=/nowhere/at/all"}});
+  serve(kFlips, "/nowhere/at/all");
+  const Document json = ask_json("/api/pipeline");
   EXPECT_FALSE(json["ok"].get<bool>());
   EXPECT_TRUE(contains(json["text"], "/nowhere/at/all")) << json["text"];
+}
+
+TEST_F(ServerTest, APageSetsNoText) {
+  serve(kFlips);
+  for (const char* text : {"data=/etc", "data=5", "data=True"}) {
+    const Response refused = ask("/api/pipeline", {{"samples", "1"}, {"set", text}});
+    EXPECT_EQ(refused.status, 400) << text;
+    EXPECT_TRUE(contains(refused.body, "--set name=text")) << refused.body;
+  }
 }
 
 TEST_F(ServerTest, ALaterWishOfTheSameViewEndsAnEarlierOne) {

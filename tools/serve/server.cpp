@@ -83,6 +83,23 @@ std::string text_of_file(const std::string& file) {
   return {std::istreambuf_iterator<char>(stream), {}};
 }
 
+/// Numbers, truth values, None and lists of them: a text could name any file.
+bool is_without_text(std::string_view value) {
+  constexpr std::string_view kWords[] = {"True", "False", "None", "true", "false"};
+  if (std::ranges::find(kWords, value) != std::end(kWords)) return true;
+  return !value.empty() && value.find_first_not_of("0123456789+-.eE_,[]() ") == std::string_view::npos;
+}
+
+/// Whether each setting is of a parameter of numbers or truth values.
+bool are_numbers(const std::vector<std::string>& set, const std::vector<ParameterText>& parameters) {
+  constexpr std::string_view kKinds[] = {"bool", "int", "float", "list", "tuple"};
+  return std::ranges::all_of(set, [&](const std::string& setting) {
+    const auto found =
+        std::ranges::find(parameters, setting.substr(0, setting.find('=')), &ParameterText::name);
+    return found != parameters.end() && std::ranges::find(kKinds, found->kind) != std::end(kKinds);
+  });
+}
+
 /// A part of the page that asks on its own.
 std::string view_of(const Request& request) {
   return request.argument("view").value_or("").substr(0, kLongestView);
@@ -96,7 +113,8 @@ std::optional<Choice> choice_of(const Request& request) {
   Choice choice;
   for (auto [at, end] = request.query.equal_range("set"); at != end; ++at) {
     const size_t equals = at->second.find('=');
-    if (equals == 0 || equals == std::string::npos || at->second.size() > kLongestSetting)
+    if (equals == 0 || equals == std::string::npos || at->second.size() > kLongestSetting ||
+        !is_without_text(std::string_view(at->second).substr(equals + 1)))
       return std::nullopt;
     choice.set.push_back(at->second);
   }
@@ -162,7 +180,16 @@ Response Server::route(const Request& request) {
 
 Response Server::pipeline(const Request& request) {
   const auto choice = choice_of(request);
-  if (!choice) return problem(400, "set, seed, first, samples or draw is out of range");
+  if (!choice)
+    return problem(400,
+                   "set, seed, first, samples or draw is out of range; a text is set where `galatea serve` "
+                   "is started: --set name=text");
+  const std::string text = text_of_file(file_);
+  if (!are_numbers(choice->set, parameters_of(text, options_.pipeline)))
+    return problem(
+        400,
+        "the page sets parameters of numbers and truth values; a text is set where `galatea serve` "
+        "is started: --set name=text");
   const auto made = previews_.wish(*choice, view_of(request), request.argument("anew").has_value());
   if (!made) return given_up();
   files_.follow(files_behind(*made->preview));
@@ -171,7 +198,7 @@ Response Server::pipeline(const Request& request) {
   json["pipeline"] = name;
   if (made->preview->graph) json["seed"] = made->preview->graph->options.seed;
   json["set"] = made->preview->options.set;
-  json["parameters"] = json_of(parameters_of(text_of_file(file_), name));
+  json["parameters"] = json_of(parameters_of(text, name));
   json.update(json_of(*made->preview));
   return json_response(json);
 }

@@ -50,6 +50,9 @@ function controlOf(parameter, shown) {
   }
   if (parameter.kind === "int" || parameter.kind === "float") return numberControl(parameter, shown);
   const field = element("input", { type: "text", value: shown, "aria-label": parameter.name });
+  // A text may name a file, so the server takes none from the page.
+  field.readOnly = parameter.kind === "str" || parameter.kind === "";
+  if (field.readOnly) field.title = `set where galatea serve is started: --set ${parameter.name}=…`;
   field.addEventListener("change", () => setParameter(parameter.name, field.value));
   return [field];
 }
