@@ -5,6 +5,7 @@
 #include <array>
 
 #include "compiler/codegen/cuda/emit.h"
+#include "compiler/codegen/cuda/host_call.h"
 #include "compiler/kernel/spread_phases.h"
 #include "runtime/program.h"
 #include "tests/ptx/ptx_machine.h"
@@ -24,17 +25,7 @@ class PtxBackend::Code final : public runtime::KernelCode {
   explicit Code(std::shared_ptr<Kernel> kernel) : kernel_(std::move(kernel)) {}
 
   void run(const runtime::KernelCall& call) const override {
-    std::array<uint32_t, runtime::kCallCounters> counters{};
-    // galatea_call of the prelude.
-    const struct {
-      const runtime::KernelTensor* tensors;
-      const uint64_t* params;
-      uint8_t* scratch;
-      uint32_t* status;
-      uint32_t kernel, num_guards;
-      const void* guards;
-      uint32_t* counters;
-    } device_call{call.tensors, call.params, call.scratch, call.status, 0, 0, nullptr, counters.data()};
+    codegen::HostCall device_call(call);
     const uint32_t blocks = count_blocks(call);
     const std::array<uint32_t, 2> first_blocks = {0, blocks};
     const std::array<uint64_t, 3> arguments = {reinterpret_cast<uint64_t>(&device_call),

@@ -22,6 +22,7 @@
 #include "base/cache_folder.h"
 #include "base/settings.h"
 #include "compiler/codegen/cuda/emit.h"
+#include "compiler/codegen/cuda/host_call.h"
 #include "compiler/codegen/kernel_cache.h"
 
 extern char** environ;  // NOLINT: POSIX declares it nowhere else
@@ -229,17 +230,7 @@ ShimLibrary::~ShimLibrary() {
 
 void ShimLibrary::run(const std::string& name, const runtime::KernelCall& call,
                       const ShimOptions& options) const {
-  std::array<uint32_t, runtime::kCallCounters> counters{};
-  // galatea_call of the prelude.
-  const struct {
-    const runtime::KernelTensor* tensors;
-    const uint64_t* params;
-    uint8_t* scratch;
-    uint32_t* status;
-    uint32_t kernel, num_guards;
-    const void* guards;
-    uint32_t* counters;
-  } device_call{call.tensors, call.params, call.scratch, call.status, 0, 0, nullptr, counters.data()};
+  HostCall device_call(call);
   using Function = void (*)(const void*, const uint32_t*, uint32_t, uint32_t, int, int);
   const auto function = reinterpret_cast<Function>(dlsym(library_, name.c_str()));
   GALATEA_CHECK(function != nullptr, "no kernel of this name in the shim: " + name);
