@@ -30,9 +30,6 @@ if(GALATEA_SANITIZE_ADDRESS)
   # A target's own options stand before these, where a -fno-sanitize says nothing: so these ask what they are for.
   target_compile_options(galatea_options INTERFACE -fsanitize=address $<$<NOT:$<BOOL:$<TARGET_PROPERTY:GALATEA_OWN_CODE_OF_TESTS>>>:-fsanitize=undefined>
     -fno-sanitize-recover=all -fno-omit-frame-pointer)
-  if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
-    target_compile_options(galatea_options INTERFACE -fsanitize-ignorelist=${CMAKE_SOURCE_DIR}/cmake/unchecked_headers.txt)
-  endif()
   target_link_options(galatea_options INTERFACE -fsanitize=address,undefined)
 endif()
 # galatea_fuzzed(TARGET [SOURCES...]): what libFuzzer steers by, in the libraries (or in some of a library's sources)
