@@ -450,6 +450,15 @@ std::vector<uint8_t> waves(const video::FrameBytes& is) {
   return out;
 }
 
+/// By BT.601, of RGB or of greys.
+std::vector<double> lumas(const std::vector<uint8_t>& pixels, int32_t channels) {
+  const auto stride = static_cast<size_t>(channels), second = stride > 1 ? size_t{1} : 0;
+  std::vector<double> out;
+  for (size_t k = 0; k < pixels.size(); k += stride)
+    out.push_back(0.299 * pixels[k] + 0.587 * pixels[k + second] + 0.114 * pixels[k + 2 * second]);
+  return out;
+}
+
 TEST(WrittenFilms, AreReadAgainAsTheyWere) {
   for (video::FrameBytes film :
        {video::FrameBytes{nullptr, 30, 48, 64, 3, 25}, video::FrameBytes{nullptr, 3, 23, 37, 3, 30000},
@@ -468,13 +477,15 @@ TEST(WrittenFilms, AreReadAgainAsTheyWere) {
     ASSERT_EQ(read.index().num_frames(), film.frames);
     for (int64_t k = 0; k < film.frames; ++k)
       EXPECT_NEAR(read.index().seconds_of(k), static_cast<double>(k) / film.frames_a_second, 1e-9);
-    const video::Look look{
-        .colours = {.pixels = film.channels == 1 ? video::Pixels::kGrey : video::Pixels::kRgb}};
+    // Chroma of odd extents is stretched, as DALI stretches it: there the luma has to do.
+    const bool is_luma = film.channels == 1 || film.width % 2 != 0;
+    const video::Look look{.colours = {.pixels = is_luma ? video::Pixels::kGrey : video::Pixels::kRgb}};
     const std::vector<uint8_t> found = read.paint(read.all_frames(), read.whole(look), look);
-    ASSERT_EQ(found.size(), pixels.size());
+    const std::vector<double> expected =
+        is_luma ? lumas(pixels, film.channels) : std::vector<double>(pixels.begin(), pixels.end());
+    ASSERT_EQ(found.size(), expected.size());
     double square = 0;
-    for (size_t k = 0; k < found.size(); ++k)
-      square += std::pow(static_cast<double>(found[k]) - static_cast<double>(pixels[k]), 2);
+    for (size_t k = 0; k < found.size(); ++k) square += std::pow(found[k] - expected[k], 2);
     EXPECT_LT(std::sqrt(square / static_cast<double>(found.size())), 2) << film.height << " x " << film.width;
   }
 }
