@@ -276,6 +276,32 @@ TEST(ReadersVideo, OlderWordsMeanTheSame) {
                            "batch_size=1")));
 }
 
+/// What reads greys alone gets the luma that the film holds, labels or not; of a film whose matrix is another than
+/// that of the greys, and where what fills up is no grey, all channels.
+TEST(ReadersVideo, GiveTheLumaWhereNobodySeesMore) {
+  const auto greys = [](const std::string& film, const std::string& args, const std::string& exact) {
+    return first_bytes(run_text(
+        fmt::format(
+            "clip, label = fn.experimental.readers.video(filenames=[\"{}\"], labels=[3], "
+            "sequence_length=30, pad_mode=\"constant\"{})\n"
+            "clip = fn.resize(fn.flip(clip), size=[24, 24])\n"
+            "return fn.color_space_conversion(clip, image_type=types.RGB, output_type=types.GRAY), label",
+            path_of(film), args),
+        "batch_size=1, exact=" + exact));
+  };
+  for (const char* film : {"h264.mkv", "hevc_10_bits.mkv", "vp9_odd.webm"}) {
+    const std::string luma_of_film = fmt::format(
+        "clip = fn.experimental.readers.video(filenames=[\"{}\"], sequence_length=30, pad_mode=\"constant\", "
+        "image_type=types.GRAY)\nreturn fn.resize(fn.flip(clip), size=[24, 24])",
+        path_of(film));
+    const std::vector<uint8_t> luma = greys(film, "", "False");
+    EXPECT_EQ(luma, first_bytes(run_text(luma_of_film, "batch_size=1"))) << film;
+    EXPECT_NE(luma, greys(film, "", "True")) << film;
+  }
+  for (const char* args : {", color_space=\"tagged\"", ", fill_value=[10, 200, 60]"})
+    EXPECT_EQ(greys("h264_bt709.mp4", args, "False"), greys("h264_bt709.mp4", args, "True")) << args;
+}
+
 TEST(ReadersVideo, SayWhatIsWrongWithACall) {
   const std::string film = "filenames=[\"" + path_of("h264.mkv") + "\"]";
   const auto error = [](const std::string& args) {
