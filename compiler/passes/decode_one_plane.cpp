@@ -121,6 +121,11 @@ class PlaneDecoding {
           return arg.is_value() && arg.as_value() == value;
         });
         if (!as_arg && !uses(node.inputs)) continue;
+        if (const ValueId same = value_passed_on(reader, value, plane); same != kNoId && !as_arg) {
+          readers->apart.push_back(reader);
+          gather(same, maker, readers);
+          continue;
+        }
         const ChannelDims dims =
             node.inputs.empty() || node.outputs.empty() ? ChannelDims{} : dims_of(node, plane.axis);
         const bool fits = !as_arg && !node.op->source && node.inputs[0] == value &&
@@ -137,6 +142,18 @@ class PlaneDecoding {
         }
       }
     }
+  }
+
+  /// The same value, as it leaves a node that passes several on; kNoId: it does not.
+  ValueId value_passed_on(NodeId reader, ValueId value, const op::PlaneOffer& plane) const {
+    const Node& node = graph_.node(reader);
+    const int channel = graph_.type(value).layout.find(plane.axis);
+    if (node.outputs.size() < 2 || channel < 0 || std::ranges::count(node.inputs, value) != 1) return kNoId;
+    const auto place = static_cast<int>(std::ranges::find(node.inputs, value) - node.inputs.begin());
+    const int output = passed_on(table_.lowering(reader), place, channel, plane.weights.size());
+    if (output < 0) return kNoId;
+    const ValueId same = node.outputs[static_cast<size_t>(output)];
+    return graph_.type(same).layout.find(plane.axis) == channel ? same : kNoId;
   }
 
   /// On a copy, so that nothing has happened where a type rule says no.
@@ -177,7 +194,7 @@ class PlaneDecoding {
                                     {},      node.key,    node.has_own_seed, node.name};
     const auto types = op::check_call(graph, spec);
     if (!types) return false;
-    graph.values[node.outputs[0]].type = (*types)[0];
+    for (size_t k = 0; k < node.outputs.size(); ++k) graph.values[node.outputs[k]].type = (*types)[k];
     return true;
   }
 

@@ -6,6 +6,7 @@
 //     resizes, warps, filters: maps that load and interpolate, bands that only convert their sum). Its type
 //     changes to one channel; its values change by rounding, because blending and weighing channels commute
 //     but for that;
+//   - a node of several outputs *passes values on* if they are views of its inputs;
 //   - a node *sees only the plane* if each of its elements depends on the plane's weighted sum of one place
 //     (of luma: a grey conversion, a saturation of 0). It reads the plane spread to all channels again, which
 //     costs nothing once fused.

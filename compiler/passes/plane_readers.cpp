@@ -231,18 +231,35 @@ bool is_plane(const Mix& mix, std::span<const double> weights) {
   return true;
 }
 
+/// Whether the view shows all channels of input `place`, as they are.
+bool is_view_of_channels(const LoweredOutput& view, int place, const ChannelDims& dims, size_t channels) {
+  const auto channel = static_cast<size_t>(dims.output);
+  return view.input == place && !view.reshape && channel < view.input_dim.size() &&
+         view.input_dim[channel] == dims.input && kernel::is_const_int(view.step[channel], 1) &&
+         kernel::is_const_int(view.start[static_cast<size_t>(dims.input)], 0) &&
+         kernel::is_const_int(view.extents[channel], static_cast<int64_t>(channels));
+}
+
 }  // namespace
+
+int passed_on(const op::Lowering& lowering, int place, int channel, size_t channels) {
+  int found = -1;
+  for (size_t k = 0; k < lowering.outputs.size(); ++k) {
+    const LoweredOutput& output = lowering.outputs[k];
+    if (output.kind != LoweredOutput::Kind::kView) return -1;
+    if (output.input != place) continue;
+    if (found >= 0 || !is_view_of_channels(output, place, {channel, channel}, channels)) return -1;
+    found = static_cast<int>(k);
+  }
+  return found;
+}
 
 bool keeps_channels_apart(const op::Lowering& lowering, ir::ValueId input, const ChannelDims& dims,
                           size_t channels) {
   if (lowering.outputs.size() != 1 || !needs_no_elements(lowering, input)) return false;
   const LoweredOutput& output = lowering.outputs[0];
   const auto channel = static_cast<size_t>(dims.output);
-  if (output.kind == LoweredOutput::Kind::kView)
-    return output.input == 0 && !output.reshape && output.input_dim[channel] == dims.input &&
-           kernel::is_const_int(output.step[channel], 1) &&
-           kernel::is_const_int(output.start[static_cast<size_t>(dims.input)], 0) &&
-           kernel::is_const_int(output.extents[channel], static_cast<int64_t>(channels));
+  if (output.kind == LoweredOutput::Kind::kView) return is_view_of_channels(output, 0, dims, channels);
   if (output.kind != LoweredOutput::Kind::kStage) return false;
   return Apart(lowering, dims.input, static_cast<int64_t>(channels))
       .stage(output.stage, output.axis_of[channel]);

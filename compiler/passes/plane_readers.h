@@ -19,6 +19,9 @@ struct ChannelDims {
 /// and no scalar comes from the elements.
 bool keeps_channels_apart(const op::Lowering& lowering, ir::ValueId input, const ChannelDims& dims,
                           size_t channels);
+/// A node with several outputs, views all of them, passes its inputs on: the output that shows input `place`, whose
+/// channels are dimension `channel` of both, with so many of them; -1: none, or more than one.
+int passed_on(const op::Lowering& lowering, int place, int channel, size_t channels);
 /// Every element of the only output depends on one place, by the sum of its channels with these weights.
 bool sees_only_plane(const op::Lowering& lowering, ir::ValueId input, const ChannelDims& dims,
                      std::span<const double> weights);

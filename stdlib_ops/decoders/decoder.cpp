@@ -176,19 +176,6 @@ Expr scaled_down(const Expr& n, const Expr& eighths) {
   return kernel::binary(ScalarOp::kShr, n * eighths, i64(3));
 }
 
-/// The luma of a JPEG is what its file holds.
-std::optional<op::PlaneOffer> luma_of(int64_t image_type) {
-  if (image_type != kRgb && image_type != kBgr) return std::nullopt;
-  std::vector<double> weights = {0.299, 0.587, 0.114};
-  if (image_type == kBgr) std::reverse(weights.begin(), weights.end());
-  return op::PlaneOffer{.name = "luma",
-                        .axis = 'C',
-                        .weights = std::move(weights),
-                        .makes_plane = {"output_type", ir::Attr(kGray)},
-                        .spread = "color_space_conversion",
-                        .spread_args = {{"image_type", ir::Attr(kGray)}, {"output_type", ir::Attr(kRgb)}}};
-}
-
 /// What both decoders offer; rows and columns at full size.
 op::NativeOutput decoding(const RecipeBuilder& b, std::string function, const EncodedExtents& image,
                           const AxisRange& rows, const AxisRange& columns) {
@@ -208,12 +195,25 @@ op::NativeOutput decoding(const RecipeBuilder& b, std::string function, const En
                   .parts = {1, 2, 4},
                   .axes = {axis('H', rows), axis('W', columns)},
                   .least = image.least_eighths};
-  native.plane = luma_of(b.integer("output_type"));
+  native.plane = luma_offer(b, "output_type");
   if (!kernel::is_const(eighths)) native.scalars.push_back(eighths);
   return native;
 }
 
 }  // namespace
+
+std::optional<op::PlaneOffer> luma_offer(const RecipeBuilder& b, const char* type_argument) {
+  const int64_t image_type = b.integer(type_argument);
+  if (image_type != kRgb && image_type != kBgr) return std::nullopt;
+  std::vector<double> weights = {0.299, 0.587, 0.114};
+  if (image_type == kBgr) std::reverse(weights.begin(), weights.end());
+  return op::PlaneOffer{.name = "luma",
+                        .axis = 'C',
+                        .weights = std::move(weights),
+                        .makes_plane = {type_argument, ir::Attr(kGray)},
+                        .spread = "color_space_conversion",
+                        .spread_args = {{"image_type", ir::Attr(kGray)}, {"output_type", ir::Attr(kRgb)}}};
+}
 
 void output_decoded(RecipeBuilder& b, const EncodedExtents& image) {
   using Part = op::WindowScalar::Part;

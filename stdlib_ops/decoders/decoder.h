@@ -27,6 +27,8 @@ struct EncodedExtents {
 EncodedExtents peek(RecipeBuilder& b, std::string_view type_argument);
 /// Static configuration of the decoding functions, JSON.
 std::string decoder_config(const RecipeBuilder& b);
+/// A JPEG and a film hold their luma: it can be had in place of RGB or BGR, which the argument asks for.
+std::optional<op::PlaneOffer> luma_offer(const RecipeBuilder& b, const char* type_argument);
 /// Output 0 is the whole image, or what its readers' windows leave of it.
 void output_decoded(RecipeBuilder& b, const EncodedExtents& image);
 /// Output 0 is the window of the image.

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "compiler/ir/attr_json.h"
+#include "stdlib_ops/decoders/decoder.h"
 
 namespace galatea::ops {
 namespace {
@@ -62,6 +63,9 @@ void output_clip(RecipeBuilder& b, const char* function, std::vector<int> inputs
   native.scalars = std::move(scalars);
   native.config = json_text(config);
   native.makes = "clip";
+  // The luma of another matrix has other weights, and what fills up has to be grey.
+  if (config.value("color_space", "bt601") == "bt601" && config.at("fill_value").size() == 1)
+    native.plane = luma_offer(b, "image_type");
   for (const Part part : {Part::kBegin, Part::kEnd})
     for (const char axis : {'F', 'H', 'W'}) native.window.push_back({axis, part});
   const int64_t channels = b.output_type(0).extents[3];

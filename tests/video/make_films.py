@@ -4,8 +4,7 @@
 
 films/ are encoded by libav of a test picture. recorded.json holds, of every film, the checksum of each
 frame as RGB and when it is shown, by PyAV, whose planes a formula of this file turns into RGB; and
-outputs of DALI on the CPU, for the codecs that it takes there and films of even extents (of others it
-stretches the chroma).
+outputs of DALI on the CPU, for the codecs that it takes there.
 """
 
 import json
@@ -75,21 +74,25 @@ def plane(picture, number, height, width):
     return rows.view(kind)[:height, :width].astype(np.int64)
 
 
-def at_every_pixel(chroma, height, width):
-    """Bilinear between the centres of samples, times 16."""
+def places(pixels, samples, whole):
+    """Of every pixel, the two samples that it lies between, and their weights.
 
-    def neighbours(count, samples):
-        if count == samples:
-            whole = np.arange(count)
-            return whole, whole, np.zeros(count, int)
-        quarters = np.clip(2 * np.arange(count) - 1, 0, 4 * (samples - 1))
-        first = quarters >> 2
-        return first, np.minimum(first + 1, samples - 1), quarters & 3
+    A pixel stands at (x + 1/2) samples / pixels - 1/2, by steps of 2^-16; a first sample that weighs
+    less than 0.002 is left out.
+    """
+    step = ((samples << 16) + pixels // 2) // pixels
+    at = (2 * np.arange(pixels) + 1) * step - 65536
+    first, share = at >> 17, (1 << 17) - (at & 0x1FFFF)
+    weight = np.where(share > 0.002 * (1 << 17), (share * whole + (1 << 16)) >> 17, 0)
+    return np.clip(first, 0, samples - 1), np.clip(first + 1, 0, samples - 1), weight, whole - weight
 
-    above, below, down = neighbours(height, chroma.shape[0])
-    left, right, across = neighbours(width, chroma.shape[1])
-    rows = chroma[above] * (4 - down)[:, None] + chroma[below] * down[:, None]
-    return rows[:, left] * (4 - across) + rows[:, right] * across
+
+def at_every_pixel(chroma, height, width, bits):
+    """Samples of 8 bits with 9 places behind the point, around 0: 14 bits of weights across, 12 down."""
+    left, right, of_left, of_right = places(width, chroma.shape[1], 1 << 14)
+    above, below, of_above, of_below = places(height, chroma.shape[0], 1 << 12)
+    rows = (chroma[:, left] * of_left + chroma[:, right] * of_right) >> (bits - 1)
+    return ((rows[above] * of_above[:, None] + rows[below] * of_below[:, None]) >> 10) - (128 << 9)
 
 
 def to_rgb(picture, matrix="bt601"):
@@ -104,16 +107,15 @@ def to_rgb(picture, matrix="bt601"):
     def fixed(value):
         return int(np.floor(value * 8192 + 0.5))
 
-    y = (plane(picture, 0, height, width) - (0 if is_full else 16 << (bits - 8))) * 16
-    cb, cr = (at_every_pixel(plane(picture, k, rows, columns), height, width) - (2048 << (bits - 8)) for k in (1, 2))
+    y = (plane(picture, 0, height, width) - (0 if is_full else 16 << (bits - 8))) << (17 - bits)
+    cb, cr = (at_every_pixel(plane(picture, k, rows, columns), height, width, bits) for k in (1, 2))
     grey = y * fixed(1 if is_full else 255 / 219)
     red = grey + cr * fixed(scale * 2 * (1 - kr))
     green = (
         grey - cb * fixed(scale * 2 * kb * (1 - kb) / kg) - cr * fixed(scale * 2 * kr * (1 - kr) / kg)
     )
     blue = grey + cb * fixed(scale * 2 * (1 - kb))
-    places = 13 + 4 + bits - 8
-    return np.stack([np.clip((c + (1 << (places - 1))) >> places, 0, 255) for c in (red, green, blue)], -1).astype(
+    return np.stack([np.clip((c + (1 << 21)) >> 22, 0, 255) for c in (red, green, blue)], -1).astype(
         np.uint8
     )
 
@@ -131,7 +133,7 @@ def read_film(name, matrix="bt601"):
 
 DECODED = [
     ("vp9.webm", ""), ("vp8.webm", ""), ("mjpeg.avi", ""), ("vp9_10_bits.webm", ""),
-    ("vp9_full_range.webm", ""), ("vp9_uneven.webm", ""),
+    ("vp9_full_range.webm", ""), ("vp9_uneven.webm", ""), ("vp9_odd.webm", ""),
 ] + [("vp9.webm", args) for args in (
     "start_frame=20", "start_frame=20, sequence_length=8", "start_frame=20, sequence_length=8, stride=3",
     "end_frame=10", "start_frame=2, end_frame=11, stride=4", "end_frame=40", "stride=3",

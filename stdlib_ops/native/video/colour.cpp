@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <vector>
 
 #include <fmt/format.h>
+
+#include "stdlib_ops/native/video/stretch.h"
 
 namespace galatea::native::video {
 namespace {
@@ -41,7 +44,10 @@ Between between(int64_t at, int64_t samples) {
   return {near, std::clamp<int64_t>(far, 0, samples - 1)};
 }
 
-uint8_t byte_of(int32_t value) { return static_cast<uint8_t>(std::clamp(value, 0, 255)); }
+template <typename Integer>
+uint8_t byte_of(Integer value) {
+  return static_cast<uint8_t>(std::clamp<Integer>(value, 0, 255));
+}
 
 // Loops over a line. What they read and write are lines of different memory, which compilers have to be told.
 
@@ -55,10 +61,20 @@ void interleave(const uint8_t* __restrict a, const uint8_t* __restrict b, const 
   }
 }
 
-/// to = grey + chroma, without the places behind the point.
+/// The luma of BT.601, rounded half up.
+void weigh_rgb(const uint8_t* __restrict r, const uint8_t* __restrict g, const uint8_t* __restrict b,
+               int64_t count, uint8_t* __restrict to) {
+  constexpr int kBits = 14;
+  constexpr int32_t kRed = 4899, kGreen = 9617, kBlue = (1 << kBits) - kRed - kGreen;
+  for (int64_t k = 0; k < count; ++k)
+    to[k] = static_cast<uint8_t>((r[k] * kRed + g[k] * kGreen + b[k] * kBlue + (1 << (kBits - 1))) >> kBits);
+}
+
+/// to = grey + chroma, without the places behind the point. `Sum` holds the sum.
+template <typename Sum>
 void add_and_clamp(const int32_t* __restrict grey, const int32_t* __restrict chroma, int places,
                    int64_t count, uint8_t* __restrict to) {
-  for (int64_t k = 0; k < count; ++k) to[k] = byte_of((grey[k] + chroma[k]) >> places);
+  for (int64_t k = 0; k < count; ++k) to[k] = byte_of((Sum{grey[k]} + chroma[k]) >> places);
 }
 
 /// to = cb_factor cb + cr_factor cr.
@@ -150,11 +166,11 @@ class Rows {
 struct Lines {
   Lines(int64_t width, int64_t chroma_width)
       : grey(static_cast<size_t>(width)), chroma(grey.size()), mixed(static_cast<size_t>(chroma_width)) {
-    for (auto& line : narrow) line.resize(mixed.size());
+    for (auto& line : narrow) line.resize(std::max(grey.size(), mixed.size()));
     for (auto& line : bytes) line.resize(grey.size());
   }
   std::vector<int32_t> grey, chroma;      ///< at the columns of the box
-  std::vector<int32_t> mixed, narrow[2];  ///< at those of the chroma: Cb and Cr, a sum of both
+  std::vector<int32_t> mixed, narrow[2];  ///< at those of the chroma: a sum of both, Cb and Cr
   std::vector<uint8_t> bytes[3];
 };
 
@@ -174,12 +190,17 @@ class PixelWriter {
         box_(box),
         is_(coefficients_of(matrix, picture.is_full_range)),
         rows_(picture),
-        lines_(box.x1 - box.x0, rows_.chroma_width()) {}
+        lines_(box.x1 - box.x0, rows_.chroma_width()) {
+    if (is_stretched(picture)) stretched_.emplace(picture, box.x0, box.x1);
+  }
 
   void row(int64_t y, uint8_t* to) {
-    const int64_t count = box_.x1 - box_.x0;
     if (picture_.kind == Picture::Kind::kRgb) {
       planes(y, {2, 0, 1});
+      if (pixels_ == Pixels::kGrey) {
+        weigh_rgb(lines_.bytes[0].data(), lines_.bytes[1].data(), lines_.bytes[2].data(), count(), to);
+        return;
+      }
     } else if (pixels_ == Pixels::kYcbcr) {
       ycbcr(y);
     } else if (pixels_ == Pixels::kGrey) {
@@ -192,62 +213,85 @@ class PixelWriter {
       rgb(y);
     }
     const int first = pixels_ == Pixels::kBgr ? 2 : 0;
-    interleave(lines_.bytes[first].data(), lines_.bytes[1].data(), lines_.bytes[2 - first].data(), count, to);
+    interleave(lines_.bytes[first].data(), lines_.bytes[1].data(), lines_.bytes[2 - first].data(), count(),
+               to);
   }
 
  private:
-  int shift() const { return kPoint + kSixteenths + picture_.bits - 8; }
+  int64_t count() const { return box_.x1 - box_.x0; }
+  /// Behind the point of chroma at every pixel.
+  int chroma_places() const { return stretched_ ? kStretchPlaces - (picture_.bits - 8) : kSixteenths; }
   int32_t black() const { return picture_.is_full_range ? 0 : 16 << (picture_.bits - 8); }
 
   void planes(int64_t y, std::array<int, 3> order) {
     for (size_t k = 0; k < 3; ++k)
-      scale_line(rows_.plane_row(order[k], y) + box_.x0, box_.x1 - box_.x0, picture_.bits,
-                 lines_.bytes[k].data());
+      scale_line(rows_.plane_row(order[k], y) + box_.x0, count(), picture_.bits, lines_.bytes[k].data());
   }
 
   void luma(int64_t y, uint8_t* to) {
     const Sample* const from = rows_.plane_row(0, y) + box_.x0;
-    const int places = shift() - kSixteenths;
+    const int places = kPoint + picture_.bits - 8;
     const int32_t offset = (1 << (places - 1)) - black() * is_.y, factor = is_.y;
-    for (int64_t k = 0; k < box_.x1 - box_.x0; ++k) to[k] = byte_of((from[k] * factor + offset) >> places);
+    for (int64_t k = 0; k < count(); ++k) to[k] = byte_of((from[k] * factor + offset) >> places);
   }
 
-  /// Chroma is multiplied where there is little of it: a matrix and what lies between samples may change places.
+  /// The chroma of a row, as mix_chroma() wants it.
+  void take_chroma(int64_t y) {
+    for (int plane : {1, 2}) {
+      int32_t* const line = lines_.narrow[plane - 1].data();
+      if (stretched_) {
+        stretched_->row(plane, y, line);
+      } else {
+        rows_.chroma(plane, y, rows_.chroma_columns(box_.x0, box_.x1), line);
+      }
+    }
+  }
+
+  /// lines_.chroma = cb Cb + cr Cr at every column, around 0. Chroma is multiplied where there is little of it: a
+  /// matrix and what lies between samples may change places.
+  void mix_chroma(int32_t cb, int32_t cr) {
+    const auto mix_columns = [&](int64_t from, int64_t until, std::vector<int32_t>& to) {
+      mix(lines_.narrow[0].data() + from, cb, lines_.narrow[1].data() + from, cr, until - from,
+          to.data() + from);
+    };
+    if (stretched_) {
+      mix_columns(0, count(), lines_.chroma);
+      return;
+    }
+    const auto [from, until] = rows_.chroma_columns(box_.x0, box_.x1);
+    mix_columns(from, until, lines_.mixed);
+    rows_.spread(lines_.mixed.data(), box_.x0, box_.x1, (cb + cr) * rows_.middle(), lines_.chroma.data());
+  }
+
   void rgb(int64_t y) {
-    const int64_t count = box_.x1 - box_.x0;
-    const auto columns = rows_.chroma_columns(box_.x0, box_.x1);
-    for (int plane : {1, 2}) rows_.chroma(plane, y, columns, lines_.narrow[plane - 1].data());
-    const int places = shift();
-    const int32_t factor = is_.y << kSixteenths;
-    weigh(rows_.plane_row(0, y) + box_.x0, factor, (1 << (places - 1)) - black() * factor, count,
+    take_chroma(y);
+    const int places = kPoint + chroma_places() + picture_.bits - 8;
+    const int32_t factor = is_.y << chroma_places();
+    weigh(rows_.plane_row(0, y) + box_.x0, factor, (1 << (places - 1)) - black() * factor, count(),
           lines_.grey.data());
     const std::pair<int32_t, int32_t> factors[] = {{0, is_.r_cr}, {-is_.g_cb, -is_.g_cr}, {is_.b_cb, 0}};
+    const auto add = stretched_ ? add_and_clamp<int64_t> : add_and_clamp<int32_t>;
     for (size_t c = 0; c < 3; ++c) {
-      const auto [cb, cr] = factors[c];
-      mix(lines_.narrow[0].data() + columns.first, cb, lines_.narrow[1].data() + columns.first, cr,
-          columns.second - columns.first, lines_.mixed.data() + columns.first);
-      rows_.spread(lines_.mixed.data(), box_.x0, box_.x1, (cb + cr) * rows_.middle(), lines_.chroma.data());
-      add_and_clamp(lines_.grey.data(), lines_.chroma.data(), places, count, lines_.bytes[c].data());
+      mix_chroma(factors[c].first, factors[c].second);
+      add(lines_.grey.data(), lines_.chroma.data(), places, count(), lines_.bytes[c].data());
     }
   }
 
   /// As they are stored, chroma at every pixel.
   void ycbcr(int64_t y) {
-    const int64_t count = box_.x1 - box_.x0;
-    scale_line(rows_.plane_row(0, y) + box_.x0, count, picture_.bits, lines_.bytes[0].data());
+    scale_line(rows_.plane_row(0, y) + box_.x0, count(), picture_.bits, lines_.bytes[0].data());
     if (picture_.kind == Picture::Kind::kGrey) {
       for (int plane : {1, 2}) std::ranges::fill(lines_.bytes[plane], uint8_t{128});
       return;
     }
-    const int places = kSixteenths + picture_.bits - 8;
+    take_chroma(y);
+    const int places = chroma_places() + picture_.bits - 8;
     const int32_t offset = (128 << places) + (1 << (places - 1));
     for (int plane : {1, 2}) {
-      int32_t* const line = lines_.narrow[plane - 1].data();
-      rows_.chroma(plane, y, rows_.chroma_columns(box_.x0, box_.x1), line);
-      rows_.spread(line, box_.x0, box_.x1, rows_.middle() - offset, lines_.chroma.data());
-      for (int64_t k = 0; k < count; ++k)
+      mix_chroma(plane == 1 ? 1 : 0, plane == 2 ? 1 : 0);
+      for (int64_t k = 0; k < count(); ++k)
         lines_.bytes[plane][static_cast<size_t>(k)] =
-            byte_of(lines_.chroma[static_cast<size_t>(k)] >> places);
+            byte_of((lines_.chroma[static_cast<size_t>(k)] + offset) >> places);
     }
   }
 
@@ -257,6 +301,7 @@ class PixelWriter {
   const Coefficients is_;
   Rows<Sample> rows_;
   Lines lines_;
+  std::optional<StretchedChroma<Sample>> stretched_;  ///< of odd extents
 };
 
 template <typename Sample>
@@ -264,6 +309,24 @@ void write_rows(const Picture& picture, const Colours& colours, Matrix matrix, c
   PixelWriter<Sample> writer(picture, colours, matrix, box);
   const int64_t bytes = (box.x1 - box.x0) * channels_of(colours.pixels);
   for (int64_t y = box.y0; y < box.y1; ++y, to += bytes) writer.row(y, to);
+}
+
+#ifdef __x86_64__
+/// The same loops, all of them compiled into this one for vectors of 32 bytes.
+template <typename Sample>
+[[gnu::target("avx2"), gnu::flatten]] void write_rows_avx2(const Picture& picture, const Colours& colours,
+                                                           Matrix matrix, const Box& box, uint8_t* to) {
+  write_rows<Sample>(picture, colours, matrix, box, to);
+}
+#endif
+
+template <typename Sample>
+void write_rows_here(const Picture& picture, const Colours& colours, Matrix matrix, const Box& box,
+                     uint8_t* to) {
+#ifdef __x86_64__
+  if (__builtin_cpu_supports("avx2")) return write_rows_avx2<Sample>(picture, colours, matrix, box, to);
+#endif
+  write_rows<Sample>(picture, colours, matrix, box, to);
 }
 
 }  // namespace
@@ -278,15 +341,15 @@ Status write_pixels(const Picture& picture, const Colours& colours, const Box& b
         ErrorKind::kUser, "G0802",
         fmt::format("{} is tagged with a colour matrix other than BT.601, BT.709 and BT.2020", name),
         "leave color_space= out, which takes every film for BT.601, or convert the film");
-  if (is_rgb && colours.pixels != Pixels::kRgb && colours.pixels != Pixels::kBgr)
+  if (is_rgb && colours.pixels == Pixels::kYcbcr)
     return make_error(ErrorKind::kUser, "G0802",
-                      fmt::format("{} holds RGB, of which there is no stored luma", name),
+                      fmt::format("{} holds RGB, of which no Y, Cb and Cr are stored", name),
                       "decode it to types.RGB and convert with fn.color_space_conversion");
   if (box.y0 >= box.y1 || box.x0 >= box.x1) return {};
   if (picture.bits > 8) {
-    write_rows<uint16_t>(picture, colours, matrix, box, to);
+    write_rows_here<uint16_t>(picture, colours, matrix, box, to);
   } else {
-    write_rows<uint8_t>(picture, colours, matrix, box, to);
+    write_rows_here<uint8_t>(picture, colours, matrix, box, to);
   }
   return {};
 }

@@ -1,6 +1,7 @@
 // From the planes of a picture to pixels.
 //
-// Chroma that has half the columns or rows is interpolated between its centres (1/4 and 3/4), exactly. Then, of
+// Chroma that has half the columns or rows is interpolated between its centres (1/4 and 3/4), exactly; of films of
+// odd extents it is stretched (stretch.h). Then, of
 // samples with 8 + e bits, with k = 2^13 and each coefficient rounded to 13 bits behind the point,
 //   R = (cy (Y - black) + cr Cr) / k 2^e,  G = (cy (Y - black) - gb Cb - gr Cr) / k 2^e,  B = (cy (Y - black) + cb Cb) / k 2^e,
 // rounded half up and clamped to 0 … 255: what DALI 2.4's frames are, bit for bit. The coefficients are those of
