@@ -101,7 +101,7 @@ std::unique_ptr<ir::Graph> PipelineHost::stage(const std::string& file, const Pi
     if (!policy) return nullptr;
     frontend.policies.push_back(std::move(*policy));
   }
-  dsl::FrontendResult result = dsl::stage_pipeline(file, {}, frontend, registry_, reporter.sources());
+  dsl::FrontendResult result = dsl::stage_pipeline(file, options.text, frontend, registry_, reporter.sources());
   reporter.report(std::move(result.diagnostics));
   if (origins) *origins = std::move(result.outputs);
   if (result.ok && !result.late.empty()) {

@@ -132,14 +132,18 @@ std::optional<Choice> choice_of(const Request& request) {
   return choice;
 }
 
-Server::Server(const PipelineHost& host, std::string file, PipelineOptions options, Door door)
+Server::Server(const PipelineHost& host, std::string file, PipelineOptions options, Door door,
+               std::string policy)
     : file_(file),
+      policy_(std::move(policy)),
       options_(options),
       door_(std::move(door)),
       previews_(host, file, options),
       policies_(host, std::move(file), std::move(options)) {
   files_.follow({file_});
 }
+
+std::string Server::text() const { return options_.text.empty() ? text_of_file(file_) : options_.text; }
 
 void Server::follow() {
   if (files_.have_changed()) previews_.next_revision();
@@ -184,7 +188,7 @@ Response Server::pipeline(const Request& request) {
     return problem(400,
                    "set, seed, first, samples or draw is out of range; a text is set where `galatea serve` "
                    "is started: --set name=text");
-  const std::string text = text_of_file(file_);
+  const std::string text = this->text();
   if (!are_numbers(choice->set, parameters_of(text, options_.pipeline)))
     return problem(
         400,
@@ -194,6 +198,7 @@ Response Server::pipeline(const Request& request) {
   if (!made) return given_up();
   files_.follow(files_behind(*made->preview));
   Json json = {{"revision", made->revision}, {"run", made->number}, {"file", file_}};
+  if (!policy_.empty()) json["policy"] = policy_;
   const std::string name = made->preview->graph ? made->preview->graph->name : options_.pipeline;
   json["pipeline"] = name;
   if (made->preview->graph) json["seed"] = made->preview->graph->options.seed;
