@@ -26,7 +26,7 @@ namespace galatea::tools {
 /// The options of every subcommand that takes a pipeline file, as the command line gave them.
 struct PipelineOptions {
   std::string pipeline;
-  std::string text;                       ///< what stands for the file's; empty: that is read
+  std::optional<std::string> text;         ///< in place of the file's
   std::vector<std::string> set;           ///< NAME=VALUE
   std::vector<std::string> policies;      ///< in turn, for the one that the pipeline loads
   std::vector<std::string> limits_given;  ///< NAME=VALUE

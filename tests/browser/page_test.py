@@ -1,6 +1,7 @@
 """The page of `galatea serve` as people use it."""
 
 import io
+import itertools
 import os
 import pathlib
 import shutil
@@ -142,6 +143,14 @@ def test_a_sample_is_traced(serve, open_page, pipeline):
     assert "drawn" in page.locator("#trace-text").text_content()
 
 
+def are_apart(first, second):
+    """Whether two boxes lie beside each other, or one below the other."""
+    def ends_before(one, other, at, extent):
+        return one[at] + one[extent] <= other[at] + 1
+
+    return any(ends_before(*pair, *axis) for pair in ((first, second), (second, first)) for axis in (("x", "width"), ("y", "height")))
+
+
 @pytest.mark.parametrize("width", [1280, 480])
 def test_nothing_lies_outside_or_over_another(serve, open_page, pipeline, width):
     page = open_page(serve(pipeline))
@@ -149,8 +158,8 @@ def test_nothing_lies_outside_or_over_another(serve, open_page, pipeline, width)
     wait_for_pictures(page)
     assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
     boxes = [part.bounding_box() for part in page.locator("header, form, main > section").all() if part.is_visible()]
-    for above, below in zip(boxes, boxes[1:]):
-        assert above["y"] + above["height"] <= below["y"] + 1
+    for first, second in itertools.combinations(boxes, 2):
+        assert are_apart(first, second)
     shot = Image.open(io.BytesIO(page.locator("#pictures").screenshot())).convert("RGB")
     assert len(shot.getcolors(shot.width * shot.height)) > 1000, "photographs have many colours"
 

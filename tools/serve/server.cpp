@@ -8,6 +8,8 @@
 #include <limits>
 #include <string_view>
 
+#include <fmt/format.h>
+
 #include "base/fault.h"
 #include "runtime/fault.h"
 #include "tools/gather_sheet.h"
@@ -105,6 +107,14 @@ std::string view_of(const Request& request) {
   return request.argument("view").value_or("").substr(0, kLongestView);
 }
 
+/// Of a policy alone: the picture comes first, then what the policy made of it.
+void name_draws(Json& columns) {
+  int draw = 0;
+  for (Json& column : columns)
+    if (column["is_output"].get<bool>())
+      column["name"] = draw == 0 ? "before the policy" : fmt::format("draw {}", draw), ++draw;
+}
+
 Response given_up() { return problem(409, "given up for a later request"); }
 
 }  // namespace
@@ -143,7 +153,7 @@ Server::Server(const PipelineHost& host, std::string file, PipelineOptions optio
   files_.follow({file_});
 }
 
-std::string Server::text() const { return options_.text.empty() ? text_of_file(file_) : options_.text; }
+std::string Server::text() const { return options_.text ? *options_.text : text_of_file(file_); }
 
 void Server::follow() {
   if (files_.have_changed()) previews_.next_revision();
@@ -198,13 +208,16 @@ Response Server::pipeline(const Request& request) {
   if (!made) return given_up();
   files_.follow(files_behind(*made->preview));
   Json json = {{"revision", made->revision}, {"run", made->number}, {"file", file_}};
-  if (!policy_.empty()) json["policy"] = policy_;
   const std::string name = made->preview->graph ? made->preview->graph->name : options_.pipeline;
   json["pipeline"] = name;
   if (made->preview->graph) json["seed"] = made->preview->graph->options.seed;
   json["set"] = made->preview->options.set;
   json["parameters"] = json_of(parameters_of(text, name));
   json.update(json_of(*made->preview));
+  if (!policy_.empty()) {
+    json["policy"] = policy_;
+    name_draws(json["columns"]);
+  }
   return json_response(json);
 }
 

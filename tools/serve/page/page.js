@@ -38,7 +38,7 @@ function numberControl(parameter, shown) {
   const slider = element("input", { type: "range", ...sliderRange(parameter.kind, number), value: number, "aria-label": `${parameter.name}, slider` });
   slider.addEventListener("input", () => { field.value = slider.value; setParameter(parameter.name, slider.value); });
   field.addEventListener("change", () => { slider.value = field.value; setParameter(parameter.name, field.value); });
-  return [slider, field];
+  return [field, slider];
 }
 
 function controlOf(parameter, shown) {
@@ -67,7 +67,8 @@ function showParameters(parameters, set) {
   for (const parameter of parameters) {
     const given = set.find((entry) => entry.startsWith(`${parameter.name}=`));
     const shown = given === undefined ? parameter.default : given.slice(parameter.name.length + 1);
-    const name = parameter.annotation ? `${parameter.name}: ${parameter.annotation}` : parameter.name;
+    const kind = element("span", { class: "faint" }, parameter.annotation ? `: ${parameter.annotation}` : "");
+    const name = element("span", { class: "name" }, parameter.name, kind);
     box.append(element("label", { "data-parameter": parameter.name }, name, ...controlOf(parameter, shown)));
   }
   box.hidden = parameters.length === 0;
@@ -206,11 +207,12 @@ async function measure() {
 // ------------------------------------------------------------------------------------------------ the whole
 
 function showGraph(answer) {
-  if (answer.graph) by("graph").replaceChildren(new GraphDrawing(answer.graph, state.kernels, state.windows).svg());
+  if (answer.graph) by("graph").replaceChildren(new GraphDrawing(answer.graph, state.kernels, state.windows, by("arithmetic").checked).svg());
 }
 
 function show(answer) {
-  by("title").textContent = answer.pipeline ? `${answer.pipeline} (${answer.file})` : answer.file;
+  by("title").textContent = answer.policy ?? (answer.pipeline ? `${answer.pipeline} (${answer.file})` : answer.file);
+  document.body.classList.toggle("alone", answer.policy !== undefined);
   by("diagnostics").textContent = answer.text;
   by("problems").hidden = answer.text === "";
   by("pictures").classList.toggle("stale", !answer.ok);
@@ -276,6 +278,7 @@ by("compare").addEventListener("change", () => {
 });
 const setDivide = () => document.documentElement.style.setProperty("--divide", `${by("divide").value}%`);
 by("divide").addEventListener("input", setDivide);
+by("arithmetic").addEventListener("change", () => { if (state.shown) showGraph(state.shown); });
 by("measure").addEventListener("click", measure);
 by("trace").addEventListener("click", traceSample);
 by("controls").addEventListener("submit", (event) => event.preventDefault());
