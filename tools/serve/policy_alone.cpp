@@ -13,15 +13,13 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int kDrawn = 8;  // pictures
-constexpr const char* kDraws =
-    "        *[augment(image, shape=[160, 160]) for draw in range(4)],";
+constexpr const char* kDraws = "        *[augment(image, shape=[160, 160]) for draw in range(4)],";
 
 /// What the policy works on; of a document that is wrong for now, pictures.
 policy::DataKind kind_of(const std::string& file) {
   constexpr size_t kLargest = size_t{1} << 20;
   std::string ignored;
-  const auto document =
-      read_document({file, policy::read_text_file(file, kLargest).value_or("")}, ignored);
+  const auto document = read_document({file, policy::read_text_file(file, kLargest).value_or("")}, ignored);
   return document ? policy::data_of(*document) : policy::DataKind::kPictures;
 }
 

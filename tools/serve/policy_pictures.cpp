@@ -124,13 +124,13 @@ bool PictureFolder::fill(const PipelineHost& host, const ir::Graph& staged, cons
   if (graph.options.seed < 0) graph.options.seed = 0;
   graph.blocks[graph.exit_block()].terminator.results = {*input};
   graph.output_names = {""};
-  return run_for_policy(
-             host, graph, reporter,
-             [&](const runtime::Batch& batch) {
-               const SheetCell cell = cell_of(batch.outputs[0].samples[0], staged.type(*input).layout);
-               const auto png = to_png(*cell.picture);
-               return png && write(text_of(*png), "png") && count_ < samples;
-             }) &&
+  return run_for_policy(host, graph, reporter,
+                        [&](const runtime::Batch& batch) {
+                          const SheetCell cell =
+                              cell_of(batch.outputs[0].samples[0], staged.type(*input).layout);
+                          const auto png = to_png(*cell.picture);
+                          return png && write(text_of(*png), "png") && count_ < samples;
+                        }) &&
          count_ > 0;
 }
 

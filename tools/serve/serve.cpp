@@ -75,10 +75,12 @@ Command add_serve(CLI::App& parent) {
   auto options = std::make_shared<ServeOptions>();
   CLI::App* app = add_subcommand(
       parent, "serve", "A page for a browser on this machine that shows a pipeline while it is written");
-  add_option(app, "file", options->file, {"FILE", "", "a pipeline file, or a policy document (.json)", "train.dali-dsl"})
+  add_option(app, "file", options->file,
+             {"FILE", "", "a pipeline file, or a policy document (.json)", "train.dali-dsl"})
       .required();
-  add_option(app, "--data", options->data,
-             {"FOLDER", "drawn pictures", "pictures for a policy document: a folder of folders", "--data photos"})
+  add_option(
+      app, "--data", options->data,
+      {"FOLDER", "drawn pictures", "pictures for a policy document: a folder of folders", "--data photos"})
       .not_empty();
   add_option(app, "--port", options->port, {"N", "any free one", "where to listen", "--port 8080"})
       .between(1, 65535);

@@ -97,6 +97,23 @@ function pictureOf(answer, sample, node) {
   return box;
 }
 
+/** Draws the part of each decoded picture that the pipeline makes when nobody looks, once it has been measured. */
+function showWindows(answer) {
+  document.querySelectorAll(".picture svg").forEach((old) => old.remove());
+  for (const { operator, line, samples } of state.windows) {
+    const node = answer.columns.findIndex((column) => column.name.endsWith(` = ${operator}, line ${line}`));
+    answer.samples.forEach((row, sample) => {
+      const bounds = samples[row.number], { width, height } = row.cells[node] ?? {};
+      if (!bounds || !width) return;
+      const [top, left, bottom, right] = bounds;
+      const box = drawn("rect", { class: "window", x: left, y: top, width: right - left, height: bottom - top });
+      const words = `only columns ${left} to ${right - 1} and rows ${top} to ${bottom - 1} are decoded`;
+      document.querySelector(`.cell[data-sample="${sample}"][data-node="${node}"] .picture`)
+        .append(drawn("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": words }, drawn("title", {}, words), box));
+    });
+  }
+}
+
 function cellOf(answer, sample, node) {
   const cell = answer.samples[sample].cells[node];
   const button = element("button", { type: "button", class: "cell", "aria-pressed": "false", "data-sample": sample, "data-node": node });
@@ -202,6 +219,7 @@ async function measure() {
   state.windows = json.windows;
   showTimes(json);
   showGraph(answer);
+  showWindows(answer);
 }
 
 // ------------------------------------------------------------------------------------------------ the whole
@@ -274,7 +292,7 @@ by("size").addEventListener("input", setSize);
 by("compare").addEventListener("change", () => {
   state.kept = by("compare").checked ? state.shown : null;
   by("divide").disabled = !state.kept;
-  if (state.shown) showPictures(state.shown);
+  if (state.shown) showPictures(state.shown), showWindows(state.shown);
 });
 const setDivide = () => document.documentElement.style.setProperty("--divide", `${by("divide").value}%`);
 by("divide").addEventListener("input", setDivide);
