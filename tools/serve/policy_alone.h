@@ -4,6 +4,7 @@
 // and pictures for it where no folder was named.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 

@@ -106,6 +106,7 @@ function showWindows(answer) {
       const bounds = samples[row.number], { width, height } = row.cells[node] ?? {};
       if (!bounds || !width) return;
       const [top, left, bottom, right] = bounds;
+      if (bottom - top === height && right - left === width) return;
       const box = drawn("rect", { class: "window", x: left, y: top, width: right - left, height: bottom - top });
       const words = `only columns ${left} to ${right - 1} and rows ${top} to ${bottom - 1} are decoded`;
       document.querySelector(`.cell[data-sample="${sample}"][data-node="${node}"] .picture`)
