@@ -262,7 +262,8 @@ def loudness(data: str):
         (folder_.path() / "sounds").string());
   const Document json = ask_json("/api/pipeline", {{"samples", "1"}});
   ASSERT_TRUE(json["ok"].get<bool>()) << json["text"];
-  EXPECT_EQ(json["columns"][0]["name"].get<std::string>(), "sound = decoders.audio, line 6");
+  const auto name = json["columns"][0]["name"].get<std::string>();
+  EXPECT_TRUE(name.starts_with("sound = ") && name.ends_with(", line 6")) << name;
   EXPECT_EQ(json["samples"][0]["cells"][0]["extents"].dump(), "[2000]");
   EXPECT_EQ(ask("/api/frame", {{"run", json["run"].dump()}, {"sample", "0"}, {"node", "0"}}).type,
             "image/png");
