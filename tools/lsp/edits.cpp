@@ -8,9 +8,9 @@
 
 #include "base/cache_folder.h"
 #include "base/diagnostic.h"
+#include "base/fault.h"
 #include "dsl/formatter/formatter.h"
 #include "tools/diagnostic_page.h"
-#include "tools/files.h"
 #include "tools/lsp/features.h"
 
 namespace galatea::tools::lsp {
@@ -67,9 +67,9 @@ std::string address_of_page(const std::string& code) {
   const std::filesystem::path root = cache_root();
   if (page.empty() || root.empty()) return known->second;
   std::error_code failed;
-  const std::filesystem::path file = root / "pages" / (code + ".md");
+  const std::filesystem::path file = std::filesystem::absolute(root, failed) / "pages" / (code + ".md");
   std::filesystem::create_directories(file.parent_path(), failed);
-  if (replace_file(file.string(), std::string(page))) known->second = uri_of(file.string());
+  if (write_whole_file(file.string(), page) == 0) known->second = uri_of(file.string());
   return known->second;
 }
 
