@@ -20,6 +20,20 @@ fs::path own_packages() {
   return {};
 }
 
+/// Of the library or program that holds `code`, and of the program that runs.
+std::vector<fs::path> own_folders(const void* code) {
+  std::vector<fs::path> folders;
+  std::error_code failed;
+  Dl_info info = {};
+  if (::dladdr(code, &info) != 0 && info.dli_fname != nullptr) {
+    const fs::path file = fs::canonical(info.dli_fname, failed);
+    if (!failed) folders.push_back(file.parent_path());
+  }
+  const fs::path program = fs::read_symlink("/proc/self/exe", failed);
+  if (!failed) folders.push_back(program.parent_path());
+  return folders;
+}
+
 /// Those of the wheels' folders, below site-packages, that are on this machine.
 std::vector<fs::path> package_folders(const std::vector<std::string>& wheels) {
   std::vector<fs::path> out;
@@ -80,6 +94,16 @@ LibrarySearch search_cuda_library(const std::vector<std::string>& names, const s
     out.places += ", " + folder.string();
   }
   return out;
+}
+
+std::vector<fs::path> module_places(const std::string& file_name, const void* code,
+                                    const std::string& folder_from_bin) {
+  std::vector<fs::path> places;
+  for (const fs::path& folder : own_folders(code))
+    for (const std::string& place :
+         {std::string("."), std::string("galatea"), std::string("../lib"), folder_from_bin})
+      places.push_back((folder / place / file_name).lexically_normal());
+  return places;
 }
 
 }  // namespace galatea

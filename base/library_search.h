@@ -7,6 +7,7 @@
 
 #include <dlfcn.h>
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,12 @@ LibrarySearch search_cuda_library(const std::vector<std::string>& names, const s
 /// there has the name `in_package`.
 LibrarySearch search_packaged_library(const std::string& name, const std::string& package,
                                       const std::string& in_package);
+
+/// Where a module of ours may lie, a library that is opened when it is needed: beside the library or program that holds
+/// `code`, and beside the program that runs, each in its folder; installed, in a folder of our own, or in that of
+/// libraries. `folder_from_bin`: where an installation puts modules, seen from bin/.
+std::vector<std::filesystem::path> module_places(const std::string& file_name, const void* code,
+                                                 const std::string& folder_from_bin);
 
 /// Looks functions up in a library that dlopen() has opened: `find("nvrtcVersion", version)`.
 struct FunctionSearch {

@@ -12,8 +12,23 @@ namespace {
 
 bool is_picture(const ir::Type& type) {
   if (type.layout.empty()) return type.ndim == 3 && type.dtype == DType::kU8;
-  return type.layout.find('H') >= 0 && type.layout.find('W') >= 0 && type.ndim <= 3;
+  const bool has_frames = type.layout.find('F') == 0;
+  return type.layout.find('H') >= 0 && type.layout.find('W') >= 0 && type.ndim <= (has_frames ? 4 : 3);
 }
+
+/// Waveforms, of which decoders say no layout: numbers whose count, and channels, only the run tells.
+bool is_sound(const ir::Type& type) {
+  if (type.dtype != DType::kF32 && type.dtype != DType::kI16) return false;
+  if (!type.layout.empty()) return type.layout.find('T') == 0 || type.layout.find('t') == 0;
+  const bool is_open = std::all_of(type.extents.begin(), type.extents.end(), [](int64_t e) { return e < 0; });
+  return is_open && (type.ndim == 1 || type.ndim == 2);
+}
+
+bool is_spectrogram(const ir::Type& type) {
+  return type.ndim == 2 && type.layout.find('f') >= 0 && type.layout.find('t') >= 0;
+}
+
+bool can_be_drawn(const ir::Type& type) { return is_picture(type) || is_sound(type) || is_spectrogram(type); }
 
 }  // namespace
 
@@ -27,7 +42,7 @@ void add_nodes_as_outputs(ir::Graph& graph, const SourceMap& sources) {
     const ir::Node* node = graph.defining_node(id);
     if (node != nullptr && (node->op == nullptr || node->span.file == 0)) continue;
     const ir::BlockId block = node != nullptr ? node->block : value.block;
-    if (value.variable.empty() || !is_picture(value.type) || !graph.dominates(block, exit)) continue;
+    if (value.variable.empty() || !can_be_drawn(value.type) || !graph.dominates(block, exit)) continue;
     if (std::find(end.results.begin(), end.results.end(), id) != end.results.end()) continue;
     std::string name = value.variable;
     if (node != nullptr) {

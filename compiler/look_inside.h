@@ -10,7 +10,7 @@
 
 namespace galatea {
 
-/// Adds every picture in a variable that all samples pass through to the outputs, before the pipeline's own,
+/// Adds every picture, clip, waveform and spectrogram in a variable that all samples pass through to the outputs, before the pipeline's own,
 /// with names such as "image = resize, line 12": the line that people wrote.
 void add_nodes_as_outputs(ir::Graph& graph, const SourceMap& sources);
 

@@ -123,6 +123,12 @@ Result<PageText> parse_page(std::string_view code, std::string_view text) {
   return page;
 }
 
+std::string_view page_markdown(std::string_view code) {
+  const auto pages = embedded_pages();
+  const auto page = std::ranges::find(pages, code, &std::pair<std::string_view, std::string_view>::first);
+  return page == pages.end() ? std::string_view() : page->second;
+}
+
 const std::vector<PageText>& page_texts() {
   static const std::vector<PageText> pages = [] {
     std::vector<PageText> parsed;

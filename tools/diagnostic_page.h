@@ -42,6 +42,8 @@ struct PageText {
 
 /// The pages kept in the program, in the order of their codes.
 const std::vector<PageText>& page_texts();
+/// The page of a code as it is kept; empty: it has none.
+std::string_view page_markdown(std::string_view code);
 Result<PageText> parse_page(std::string_view code, std::string_view text);
 /// For a terminal: `galatea explain G0203`. The wording comes from the tables.
 std::string page_for_terminal(const PageText& page, const std::vector<DiagnosticPage>& wording);

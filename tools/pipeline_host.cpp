@@ -101,7 +101,8 @@ std::unique_ptr<ir::Graph> PipelineHost::stage(const std::string& file, const Pi
     if (!policy) return nullptr;
     frontend.policies.push_back(std::move(*policy));
   }
-  dsl::FrontendResult result = dsl::stage_pipeline(file, {}, frontend, registry_, reporter.sources());
+  dsl::FrontendResult result =
+      dsl::stage_pipeline(file, options.text, frontend, registry_, reporter.sources());
   reporter.report(std::move(result.diagnostics));
   if (origins) *origins = std::move(result.outputs);
   if (result.ok && !result.late.empty()) {
@@ -146,6 +147,7 @@ std::shared_ptr<const runtime::Program> PipelineHost::compile(const ir::Graph& g
   options.registry = &registry_;
   options.backend = backend->get();
   options.fuse = choice.fuse;
+  options.run_passes = choice.passes;
   // What the text would like counts where the host leaves the choice open.
   if (choice.gpu.target && !(choice.may_stay_on_cpu && graph.options.device == "cpu")) {
     options.gpu = choice.gpu.target;

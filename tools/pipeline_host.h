@@ -26,6 +26,7 @@ namespace galatea::tools {
 /// The options of every subcommand that takes a pipeline file, as the command line gave them.
 struct PipelineOptions {
   std::string pipeline;
+  std::optional<std::string> text;        ///< in place of the file's
   std::vector<std::string> set;           ///< NAME=VALUE
   std::vector<std::string> policies;      ///< in turn, for the one that the pipeline loads
   std::vector<std::string> limits_given;  ///< NAME=VALUE
@@ -34,7 +35,7 @@ struct PipelineOptions {
   std::optional<int64_t> seed;
   std::optional<uint64_t> memory_limit;
   std::string device = "auto", on_error, exact, arch;
-  bool gpu_is_here = false;  ///< choose_gpu() has found what `auto` means
+  bool gpu_is_here = false;                      ///< choose_gpu() has found what `auto` means
   const std::atomic<bool>* cancelled = nullptr;  ///< set: staging ends, without a word; may be null
 };
 void add_pipeline_options(CLI::App* app, PipelineOptions& options);
@@ -45,6 +46,7 @@ void add_policies_option(CLI::App* app, PipelineOptions& options);
 struct CompileChoice {
   std::string backend = "llvm";
   bool fuse = true;
+  bool passes = true;        ///< false: the graph is one that they have made
   std::string cache = "on";  ///< "off", or the folder in which galatea keeps its files
   std::string tiers;         ///< "auto", "best", "first"; empty: as the settings say
   bool to_run = true;        ///< false: to be looked at, so that code for another processor will do

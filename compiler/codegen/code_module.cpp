@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <mutex>
 
+#include "base/library_search.h"
 #include "base/settings.h"
 #include "compiler/codegen/build_id.h"
 #include "compiler/messages/messages.h"
@@ -29,30 +30,10 @@ std::unexpected<Error> system_error(Message message, const Args&... args) {
   return make_error(ErrorKind::kSystem, compiler::diagnostic(message, Span{}, args...));
 }
 
-/// Folders in which the library or program that holds this code lies.
-std::vector<fs::path> own_folders() {
-  std::vector<fs::path> out;
-  std::error_code ignored;
-  Dl_info info = {};
-  if (::dladdr(reinterpret_cast<const void*>(&code_module_is_open), &info) != 0 &&
-      info.dli_fname != nullptr) {
-    const fs::path file = fs::canonical(info.dli_fname, ignored);
-    if (!ignored) out.push_back(file.parent_path());
-  }
-  const fs::path program = fs::read_symlink("/proc/self/exe", ignored);
-  if (!ignored) out.push_back(program.parent_path());
-  return out;
-}
-
 std::vector<fs::path> candidates() {
   if (const std::string named = setting("GALATEA_CODEGEN_MODULE"); !named.empty()) return {named};
-  std::vector<fs::path> out;
-  for (const fs::path& folder : own_folders()) {
-    // Beside it; installed: in a folder of our own beside the library; beside bin/.
-    for (const char* place : {".", "galatea", "../lib", GALATEA_MODULE_FOLDER_FROM_BIN})
-      out.push_back((folder / place / kFileName).lexically_normal());
-  }
-  return out;
+  return module_places(kFileName, reinterpret_cast<const void*>(&code_module_is_open),
+                       GALATEA_MODULE_FOLDER_FROM_BIN);
 }
 
 /// How the module is opened. Where another LLVM shares its names with the whole process (tensorflow does), a

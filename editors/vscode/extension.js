@@ -5,6 +5,11 @@ const vscode = require("vscode");
 const { Client } = require("./client");
 
 const LANGUAGE = "galatea";
+/// Policy documents are JSON of any name; the server is told of those that say so.
+const isPolicy = (document) => document.languageId === "json" && document.getText().includes('"augment-policy"');
+const isOurs = (document) => document.languageId === LANGUAGE || isPolicy(document);
+/// What the server knows of both.
+const BOTH = [{ language: LANGUAGE }, { language: "json" }];
 
 const toPosition = (at) => new vscode.Position(at.line, at.character);
 const toRange = (range) => new vscode.Range(toPosition(range.start), toPosition(range.end));
@@ -27,7 +32,8 @@ function toEdit(changes) {
 function toDiagnostic(item) {
   const diagnostic = new vscode.Diagnostic(toRange(item.range), item.message, item.severity - 1);
   diagnostic.source = item.source;
-  diagnostic.code = item.code;
+  const page = item.codeDescription && vscode.Uri.parse(item.codeDescription.href);
+  diagnostic.code = page ? { value: item.code, target: page } : item.code;
   diagnostic.relatedInformation = (item.relatedInformation || []).map(
     (one) => new vscode.DiagnosticRelatedInformation(toLocation(one.location), one.message)
   );
@@ -44,17 +50,20 @@ function toSymbol(item) {
 
 /// Tells the server of open documents and their changes.
 function follow(client, context) {
+  const known = new Set();
   const open = (document) => {
-    if (document.languageId !== LANGUAGE) return;
+    if (!isOurs(document) || known.has(document.uri.toString())) return;
+    known.add(document.uri.toString());
     client.notify("textDocument/didOpen", {
-      textDocument: { ...idOf(document), languageId: LANGUAGE, version: document.version, text: document.getText() },
+      textDocument: { ...idOf(document), languageId: document.languageId, version: document.version, text: document.getText() },
     });
   };
   vscode.workspace.textDocuments.forEach(open);
   context.subscriptions.push(
     vscode.workspace.onDidOpenTextDocument(open),
     vscode.workspace.onDidChangeTextDocument(({ document, contentChanges }) => {
-      if (document.languageId !== LANGUAGE || contentChanges.length === 0) return;
+      if (contentChanges.length === 0) return;
+      if (!known.has(document.uri.toString())) { open(document); return; }
       client.notify("textDocument/didChange", {
         textDocument: { ...idOf(document), version: document.version },
         contentChanges: contentChanges.map((one) => ({ range: fromRange(one.range), text: one.text })),
@@ -62,20 +71,22 @@ function follow(client, context) {
     }),
     vscode.workspace.onDidSaveTextDocument(() => client.notify("workspace/didChangeWatchedFiles", { changes: [] })),
     vscode.workspace.onDidCloseTextDocument((document) => {
-      if (document.languageId === LANGUAGE) client.notify("textDocument/didClose", { textDocument: idOf(document) });
+      if (known.delete(document.uri.toString())) client.notify("textDocument/didClose", { textDocument: idOf(document) });
     })
   );
 }
 
 function registerWords(client, add) {
-  add(vscode.languages.registerHoverProvider(LANGUAGE, {
+  add(vscode.languages.registerHoverProvider(BOTH, {
     async provideHover(document, position) {
+      if (!isOurs(document)) return null;
       const hover = await client.request("textDocument/hover", at(document, position));
       return hover && new vscode.Hover(new vscode.MarkdownString(hover.contents.value), toRange(hover.range));
     },
   }));
-  add(vscode.languages.registerCompletionItemProvider(LANGUAGE, {
+  add(vscode.languages.registerCompletionItemProvider(BOTH, {
     async provideCompletionItems(document, position) {
+      if (!isOurs(document)) return [];
       const list = await client.request("textDocument/completion", at(document, position));
       return ((list && list.items) || []).map((one) => {
         const item = new vscode.CompletionItem(one.label, kindOf(one.kind));
@@ -86,7 +97,7 @@ function registerWords(client, add) {
         return item;
       });
     },
-  }, ".", "(", ",", "=", " "));
+  }, ".", "(", ",", "=", " ", '"'));
   add(vscode.languages.registerSignatureHelpProvider(LANGUAGE, {
     async provideSignatureHelp(document, position) {
       const found = await client.request("textDocument/signatureHelp", at(document, position));

@@ -1,6 +1,7 @@
 """The page of `galatea serve` as people use it."""
 
 import io
+import itertools
 import os
 import pathlib
 import shutil
@@ -142,6 +143,38 @@ def test_a_sample_is_traced(serve, open_page, pipeline):
     assert "drawn" in page.locator("#trace-text").text_content()
 
 
+def are_apart(first, second):
+    """Whether two boxes lie beside each other, or one below the other."""
+    def ends_before(one, other, at, extent):
+        return one[at] + one[extent] <= other[at] + 1
+
+    return any(ends_before(*pair, *axis) for pair in ((first, second), (second, first)) for axis in (("x", "width"), ("y", "height")))
+
+
+def test_what_is_decoded_is_drawn_on_the_whole_picture(serve, open_page, pipeline):
+    pipeline.write_text(PIPELINE.replace("fn.resize(image, size=[size, size])", "fn.crop(image, crop=[64, 80], crop_pos_x=0.0, crop_pos_y=0.0)"))
+    page = open_page(serve(pipeline))
+    wait_for_pictures(page)
+    page.get_by_role("button", name="Measure").click()
+    page.wait_for_selector(".picture .window")
+    words = page.locator(".picture svg").first.get_attribute("aria-label")
+    assert words == "only columns 0 to 79 and rows 0 to 63 are decoded"
+    assert page.locator(".picture .window").count() == 4
+    take_picture(page, "serve-windows")
+
+
+def test_names_of_files_are_texts(serve, open_page, pipeline):
+    data = pipeline.parent / "named"
+    (data / "a").mkdir(parents=True)
+    good = next(path for path in sorted(SAMPLES.rglob("*.jpg")))
+    shutil.copy(good, data / "a" / "<img src=x onerror=document.title='taken'>.jpg")
+    pipeline.write_text(PIPELINE.replace('"photos"', '"named"'))
+    page = open_page(serve(pipeline))
+    wait_for_pictures(page)
+    assert "<img src=x" in page.locator("#pictures tbody").text_content()
+    assert page.title() == "galatea serve"
+
+
 @pytest.mark.parametrize("width", [1280, 480])
 def test_nothing_lies_outside_or_over_another(serve, open_page, pipeline, width):
     page = open_page(serve(pipeline))
@@ -149,8 +182,8 @@ def test_nothing_lies_outside_or_over_another(serve, open_page, pipeline, width)
     wait_for_pictures(page)
     assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
     boxes = [part.bounding_box() for part in page.locator("header, form, main > section").all() if part.is_visible()]
-    for above, below in zip(boxes, boxes[1:]):
-        assert above["y"] + above["height"] <= below["y"] + 1
+    for first, second in itertools.combinations(boxes, 2):
+        assert are_apart(first, second)
     shot = Image.open(io.BytesIO(page.locator("#pictures").screenshot())).convert("RGB")
     assert len(shot.getcolors(shot.width * shot.height)) > 1000, "photographs have many colours"
 

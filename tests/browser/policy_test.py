@@ -82,3 +82,22 @@ def test_a_document_that_is_wrong_says_why_and_is_not_saved(serve, open_page, wi
     assert page.get_by_role("button", name="Save").is_disabled()
     page.get_by_role("button", name="Back to the file").click()
     page.wait_for_selector("#policy-problem", state="hidden")
+
+
+def test_a_policy_alone_is_shown_on_drawn_pictures(serve, open_page, with_policy):
+    document = with_policy.parent / "policy.json"
+    page = open_page(serve(document))
+    show(page)
+    assert "policy.json" in page.locator("#title").text_content()
+    page.wait_for_selector("#policy-cost")
+    assert page.locator("#policy-grid tr").count() == 4, "without a click"
+    heads = page.locator("#pictures thead th").all_text_contents()
+    assert "before the policy" in heads[1] and "draw 1" in heads[2]
+    boxes = [page.locator(part).bounding_box()["y"] for part in ("#policy", "#pictures")]
+    assert boxes[0] < boxes[1]
+    take_picture(page, "serve-policy-alone")
+    text = page.locator("#policy-text")
+    text.fill(text.input_value().replace('"posterize": {', '"cut": {"op": "posterize", ').replace('["rotate", "brightness", "posterize"]', '["rotate", "brightness", "cut"]'))
+    page.wait_for_function("() => [...document.querySelectorAll('#policy-grid th')].some((head) => head.textContent.includes('cut'))")
+    page.get_by_role("button", name="Save").click()
+    page.wait_for_function("() => document.querySelector('#status').textContent.includes('text 2')")

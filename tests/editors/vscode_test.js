@@ -126,6 +126,17 @@ async function main() {
   await registered["galatea.explain"](...lenses[1].command.arguments);
   assert.match(opened.pop(), /a\.dali-dsl/);
 
+  // A policy document is one by what it says, whatever its name; other JSON is left alone.
+  const policy = (name, text) => ({ uri: { toString: () => name }, languageId: "json", version: 1, getText: () => text });
+  const wrong = policy("file:///p/mine.json", '{"format": "augment-policy", "version": 1, "bins": 11, "policy": {"seq": [["rotat", 1.0, 3]]}}');
+  const other = policy("file:///p/package.json", '{"name": "x"}');
+  for (const one of [wrong, other]) listeners.open(one);
+  await until(() => published.has("file:///p/mine.json"));
+  assert.ok(published.get("file:///p/mine.json").length > 0);
+  assert.strictEqual(await registered.hover.provideHover(other, new Position(0, 3)), null);
+  assert.ok(!published.has("file:///p/package.json"));
+  listeners.close(wrong);
+
   const at = new Position(7, 30);
   published = new Map();
   listeners.change({

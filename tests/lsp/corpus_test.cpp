@@ -8,8 +8,10 @@
 #include <random>
 #include <sstream>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "tests/fuzz/token_mutator.h"
 #include "tests/lsp/session.h"
 #include "tests/support/cases.h"
 
@@ -32,6 +34,10 @@ std::string read(const fs::path& path) {
   std::stringstream text;
   text << std::ifstream(path).rdbuf();
   return text.str();
+}
+
+bool is_ascii(const std::string& text) {
+  return std::ranges::all_of(text, [](unsigned char c) { return c < 0x80; });
 }
 
 TEST(LspCorpus, EveryPlaceOfEveryTextIsAnswered) {
@@ -60,6 +66,42 @@ TEST(LspCorpus, EveryPlaceOfEveryTextIsAnswered) {
     }
   }
   EXPECT_GT(asked, files.size());
+}
+
+/// Types a text, a letter a change, and asks at every so many letters and at the end.
+void type(Session& session, const std::string& path, const std::string& text) {
+  constexpr size_t kBetweenQuestions = 64;
+  session.open(path, "");
+  Position at;
+  for (size_t k = 0; k < text.size(); ++k) {
+    session.notify("textDocument/didChange",
+                   {{"textDocument", {{"uri", uri_of(path)}, {"version", k + 2}}},
+                    {"contentChanges", {{{"range", to_json(Range{at, at})}, {"text", text.substr(k, 1)}}}}});
+    at = text[k] == '\n' ? Position{at.line + 1, 0} : Position{at.line, at.character + 1};
+    if (k % kBetweenQuestions != 0 && k + 1 != text.size()) continue;
+    for (const char* method :
+         {"textDocument/hover", "textDocument/completion", "textDocument/signatureHelp"}) {
+      const Json answer = session.of_document(method, {{"position", to_json(at)}});
+      ASSERT_FALSE(answer.is_object() && answer.contains("error")) << method << "\n" << text;
+    }
+  }
+  session.diagnostics(path);
+  session.notify("textDocument/didClose", {{"textDocument", {{"uri", uri_of(path)}}}});
+}
+
+TEST(LspCorpus, MutatedTextsAreTyped) {
+  constexpr size_t kLongest = 800;  // bytes; mistakes of longer texts are no others
+  std::vector<std::string> texts;
+  for (const fs::path& file : corpus())
+    if (std::string text = read(file); text.size() <= kLongest && is_ascii(text))
+      texts.push_back(std::move(text));
+  ASSERT_GT(texts.size(), 10u);
+  std::mt19937 random(5);
+  const auto any = [&]() -> const std::string& { return texts[random() % texts.size()]; };
+  Session session;
+  const int64_t count = testing::scaled(5'000);
+  for (int64_t k = 0; k < count; ++k)
+    type(session, fmt::format("/p/typed{}.dali-dsl", k % 3), fuzz::mutate_tokens(any(), any(), random));
 }
 
 TEST(LspCorpus, MemoryIsFlatOverEdits) {

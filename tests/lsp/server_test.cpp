@@ -56,6 +56,9 @@ TEST(Lsp, PublishesDiagnosticsWithCodesAndFixes) {
   EXPECT_TRUE((error["message"].get<std::string>()).contains("angel")) << error["message"].get<std::string>();
   EXPECT_EQ(error["source"], "galatea");
   EXPECT_EQ(error["code"].get<std::string>().substr(0, 1), "G");
+  const auto address = error["codeDescription"]["href"].get<std::string>();
+  EXPECT_TRUE(address.starts_with("file:///") && address.ends_with(error["code"].get<std::string>() + ".md"))
+      << address;
   const Json actions = session.of_document("textDocument/codeAction",
                                            {{"range", error["range"]}, {"context", Json::object()}});
   ASSERT_EQ(actions.size(), 1u);

@@ -11,6 +11,7 @@
 #include "compiler/look_inside.h"
 #include "tests/tools/program.h"
 #include "tools/gather_sheet.h"
+#include "tools/serve/policy_alone.h"
 #include "tools/serve/server.h"
 
 namespace galatea::tools::serve {
@@ -209,6 +210,102 @@ TEST_F(ServerTest, TimesNameKernelsAndTheShareOfDecoding) {
   EXPECT_FALSE(times["kernels"].empty());
   EXPECT_GT(times["decode_share"].get<double>(), 0);
   EXPECT_LE(times["decode_share"].get<double>(), 1);
+}
+
+TEST_F(ServerTest, WindowsAreThoseThatTheTextAsksFor) {
+  serve(R"(from nvidia.dali import pipeline_def, fn
+
+@pipeline_def(batch_size=4, num_threads=1, seed=42)
+def corners(data: str):
+    encoded, label = fn.readers.file(file_root=data)
+    image = fn.decoders.image(encoded)
+    return fn.crop(image, crop=[60, 80], crop_pos_x=0.0, crop_pos_y=1.0), label
+)");
+  const Document json = ask_json("/api/pipeline", {{"samples", "3"}});
+  ASSERT_TRUE(json["ok"].get<bool>()) << json["text"];
+  const Document times = ask_json("/api/times", {{"run", json["run"].dump()}});
+  ASSERT_EQ(times["windows"].size(), 1u) << times["text"];
+  const Document& window = times["windows"][0];
+  EXPECT_EQ(window["operator"].get<std::string>(), "decoders.image");
+  EXPECT_EQ(window["line"].get<int>(), 6);
+  ASSERT_EQ(window["samples"].size(), 3u);
+  for (const Document& sample : json["samples"]) {
+    const int height = sample["cells"][0]["extents"][0].get<int>();
+    EXPECT_EQ(window["samples"][sample["number"].dump()], Document({height - 60, 0, height, 80}));
+  }
+}
+
+/// A WAVE file of 16 bits, mono.
+std::string wave_of(const std::vector<int16_t>& sound) {
+  const auto bytes = static_cast<uint32_t>(2 * sound.size());
+  std::string file;
+  const auto add = [&](auto number) { file.append(reinterpret_cast<const char*>(&number), sizeof number); };
+  file += "RIFF", add(36 + bytes), file += "WAVEfmt ", add(uint32_t{16}), add(uint16_t{1}), add(uint16_t{1});
+  add(uint32_t{8000}), add(uint32_t{16000}), add(uint16_t{2}), add(uint16_t{16}), file += "data", add(bytes);
+  for (const int16_t number : sound) add(number);
+  return file;
+}
+
+TEST_F(ServerTest, SoundOnTheWayIsAColumn) {
+  std::vector<int16_t> sound(2000);
+  for (size_t k = 0; k < sound.size(); ++k) sound[k] = static_cast<int16_t>(300 * (k % 100));
+  std::filesystem::create_directories(folder_.path() / "sounds" / "a");
+  folder_.write("sounds/a/saw.wav", wave_of(sound));
+  serve(R"(from nvidia.dali import pipeline_def, fn
+
+@pipeline_def(batch_size=1, num_threads=1)
+def loudness(data: str):
+    encoded, label = fn.readers.file(file_root=data, file_filters=["*.wav"])
+    sound, rate = fn.decoders.audio(encoded, downmix=True)
+    return fn.reductions.max(sound), label
+)",
+        (folder_.path() / "sounds").string());
+  const Document json = ask_json("/api/pipeline", {{"samples", "1"}});
+  ASSERT_TRUE(json["ok"].get<bool>()) << json["text"];
+  const auto name = json["columns"][0]["name"].get<std::string>();
+  EXPECT_TRUE(name.starts_with("sound = ") && name.ends_with(", line 6")) << name;
+  EXPECT_EQ(json["samples"][0]["cells"][0]["extents"].dump(), "[2000]");
+  EXPECT_EQ(ask("/api/frame", {{"run", json["run"].dump()}, {"sample", "0"}, {"node", "0"}}).type,
+            "image/png");
+}
+
+TEST_F(ServerTest, APolicyAloneIsShownOnDrawnPictures) {
+  const std::string policy = folder_.write("policy.json", R"({
+  "format": "augment-policy", "version": 1, "bins": 11,
+  "augmentations": {"solarize": {"op": "invert"}},
+  "policy": {"seq": [["solarize", 1.0, 0]]}
+})");
+  Reporter reporter;
+  const auto alone = PolicyAlone::make(policy, "", reporter);
+  ASSERT_TRUE(alone);
+  options_.text = alone->text();
+  options_.device = "cpu";
+  server_.emplace(host(), alone->file(), options_, door_, policy);
+  const Document json = ask_json("/api/pipeline", {{"samples", "2"}});
+  ASSERT_TRUE(json["ok"].get<bool>()) << json["text"];
+  EXPECT_EQ(json["policy"].get<std::string>(), policy);
+  ASSERT_GE(json["columns"].size(), 2u);
+  EXPECT_EQ(json["columns"][0]["name"].get<std::string>(), "before the policy");
+  EXPECT_EQ(json["columns"][1]["name"].get<std::string>(), "draw 1");
+  const auto picture = [&](const char* node) {
+    return decode(ask("/api/frame", {{"run", json["run"].dump()}, {"sample", "1"}, {"node", node}}).body);
+  };
+  const Pixels before = picture("0"), after = picture("1");
+  for (size_t k = 0; k < before.bytes.size(); ++k) ASSERT_EQ(before.bytes[k] + after.bytes[k], 255) << k;
+  EXPECT_EQ(ask_json("/api/policy")["documents"].size(), 1u);
+}
+
+TEST_F(ServerTest, APolicyOfSoundAloneNeedsData) {
+  const std::string policy = folder_.write("policy.json", R"({
+  "format": "augment-policy", "version": 1, "bins": 11,
+  "augmentations": {"gain": {"op": "sound.gain", "range": [0, 12], "negate": true}},
+  "policy": {"seq": [["gain", 1.0, 5]]}
+})");
+  Reporter reporter;
+  reporter.use_json(true);
+  EXPECT_FALSE(PolicyAlone::make(policy, "", reporter));
+  EXPECT_EQ(reporter.take_collected().at(0).code, "G0878");
+  EXPECT_TRUE(PolicyAlone::make(policy, "sounds", reporter));
 }
 
 TEST_F(ServerTest, TracesASampleAsTheCommandDoes) {

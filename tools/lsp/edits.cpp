@@ -1,10 +1,16 @@
 // Diagnostics, what they say to write, and the canonical form.
 #include <algorithm>
+#include <filesystem>
+#include <map>
+#include <mutex>
 
 #include <fmt/format.h>
 
+#include "base/cache_folder.h"
 #include "base/diagnostic.h"
+#include "base/fault.h"
 #include "dsl/formatter/formatter.h"
+#include "tools/diagnostic_page.h"
 #include "tools/lsp/features.h"
 
 namespace galatea::tools::lsp {
@@ -50,6 +56,23 @@ Json related(const Diagnostic& diagnostic, const Document& document, const Evalu
   return places;
 }
 
+/// The address of a code's page, a file that is kept with what else galatea keeps; empty: there is none, or it cannot be
+/// written.
+std::string address_of_page(const std::string& code) {
+  static std::mutex mutex;
+  static std::map<std::string, std::string> addresses;  // written once by each server
+  const std::lock_guard lock(mutex);
+  const auto [known, is_new] = addresses.try_emplace(code);
+  const std::string_view page = is_new ? page_markdown(code) : std::string_view();
+  const std::filesystem::path root = cache_root();
+  if (page.empty() || root.empty()) return known->second;
+  std::error_code failed;
+  const std::filesystem::path file = std::filesystem::absolute(root, failed) / "pages" / (code + ".md");
+  std::filesystem::create_directories(file.parent_path(), failed);
+  if (write_whole_file(file.string(), page) == 0) known->second = uri_of(file.string());
+  return known->second;
+}
+
 }  // namespace
 
 std::vector<Json> published_diagnostics(const Document& document, const Evaluation& evaluation,
@@ -64,6 +87,8 @@ std::vector<Json> published_diagnostics(const Document& document, const Evaluati
                  {"message", words_of(diagnostic)},
                  {"relatedInformation", related(diagnostic, document, evaluation, encoding)}};
     if (!diagnostic.code.empty()) json["code"] = diagnostic.code;
+    if (const std::string page = address_of_page(diagnostic.code); !page.empty())
+      json["codeDescription"] = {{"href", page}};
     published.push_back(std::move(json));
   }
   return published;

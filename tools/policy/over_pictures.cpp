@@ -63,6 +63,8 @@ std::string text_before_columns(const std::string& policy, const Pictures& pictu
       pictures.batch_size, pictures.seed, text_of_samples(pictures, data), language_text(policy));
 }
 
+constexpr const char* kTextBehindColumns = "\n    ]\n    return tuple(outputs)\n";
+
 uint32_t first_line_behind(const std::string& text) {
   return 1 + static_cast<uint32_t>(std::ranges::count(text, '\n'));
 }
@@ -123,7 +125,7 @@ dsl::FrontendResult stage_text(const PipelineHost& host, const dsl::FrontendOpti
                                const std::string& file, const Pictures& pictures, const std::string& before,
                                const std::string& columns, Reporter& reporter,
                                const std::vector<std::string_view>& but = {}) {
-  const std::string text = before + columns + "\n    ]\n    return tuple(outputs)\n";
+  const std::string text = before + columns + kTextBehindColumns;
   // Also what is said later, of the pictures while the pipeline runs.
   reporter.change_reports(
       ReportsOfArguments(reporter.sources(), text, first_line_behind(before), pictures.data));
@@ -181,6 +183,11 @@ std::string language_text(const std::string& text) {
     out += c == '\n' ? "\\n" : std::string(1, c);
   }
   return out + "\"";
+}
+
+std::string text_over_pictures(const std::string& policy, policy::DataKind data, const Pictures& pictures,
+                               const std::string& columns) {
+  return text_before_columns(policy, pictures, data) + columns + kTextBehindColumns;
 }
 
 StagedPictures stage_over_pictures(const PipelineHost& host, const policy::Document& document,

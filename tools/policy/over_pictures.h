@@ -35,14 +35,17 @@ void add_policy_argument(CLI::App* app, std::string& policy);
 /// --data, --size, --seed, --extra.
 void add_picture_options(CLI::App* app, PictureOptions& options);
 
+/// The pipeline whose outputs are the picture (or what else the policy works on), `image`, and then `columns`:
+/// elements of a list in the language, in which `augment` is what `policy` names, `label` the picture's class.
+std::string text_over_pictures(const std::string& policy, policy::DataKind data, const Pictures& pictures,
+                               const std::string& columns);
+
 struct StagedPictures {
   std::unique_ptr<ir::Graph> graph;        ///< nullptr: there were errors
   uint32_t columns_line = 0;               ///< of the pipeline's text, in which `columns` begins
   std::vector<dsl::AugmentationRun> runs;  ///< if they are observed
 };
-/// The graph whose outputs are the picture (or what else the policy works on), `image`, and then `columns`: elements of a list in the language,
-/// in which `augment` is the loaded policy and `label` the picture's class. `observed`: further outputs tell
-/// what ran.
+/// The graph of text_over_pictures(). `observed`: further outputs tell what ran.
 StagedPictures stage_over_pictures(const PipelineHost& host, const policy::Document& document,
                                    const std::string& policy, const Pictures& pictures,
                                    const std::string& columns, bool observed, Reporter& reporter);

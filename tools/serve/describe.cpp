@@ -121,20 +121,39 @@ Json row_json(const Preview& preview, const PreviewRow& row) {
   return json;
 }
 
+/// [first row, first column, row behind the last, column behind the last], by the sample's number.
+Json bounds_json(const Measurement& measurement, ir::NodeId call, const Layout& layout) {
+  Json samples = Json::object();
+  const int rows = layout.find('H'), columns = layout.find('W');
+  if (rows < 0 || columns < 0) return samples;
+  for (const DecodedWindow& window : measurement.windows) {
+    if (window.call != call) continue;
+    const size_t ndim = window.bounds.size() / 2, h = static_cast<size_t>(rows),
+                 w = static_cast<size_t>(columns);
+    samples[std::to_string(window.sample)] = {window.bounds[h], window.bounds[w], window.bounds[ndim + h],
+                                              window.bounds[ndim + w]};
+  }
+  return samples;
+}
+
 /// Nodes of which only a window is made, and what asks for it.
-Json windows_json(const ir::Graph& graph, const SourceMap& sources) {
+Json windows_json(const Measurement& measurement, const SourceMap& sources) {
+  const ir::Graph& graph = *measurement.report.graph;
   Json windows = Json::array();
-  for (const ir::Node& node : graph.nodes) {
+  for (ir::NodeId id = 0; id < graph.nodes.size(); ++id) {
+    const ir::Node& node = graph.node(id);
     const ir::Arg* readers = node.op ? node.find_arg(values::kRegionFromArg) : nullptr;
     const auto* ids = readers ? std::get_if<std::vector<int64_t>>(&readers->as_attr()) : nullptr;
     if (!ids) continue;
     Json names = Json::array();
-    for (const int64_t id : *ids)
-      if (const ir::Node* reader = graph.defining_node(static_cast<ir::ValueId>(id)); reader && reader->op)
+    for (const int64_t reader_id : *ids)
+      if (const ir::Node* reader = graph.defining_node(static_cast<ir::ValueId>(reader_id));
+          reader && reader->op)
         names.push_back({{"operator", op::shown_name(*reader)}, {"line", line_of(reader->span, sources)}});
     windows.push_back({{"operator", op::shown_name(node)},
                        {"line", line_of(node.span, sources)},
-                       {"asked_by", std::move(names)}});
+                       {"asked_by", std::move(names)},
+                       {"samples", bounds_json(measurement, id, graph.type(node.outputs[0]).layout)}});
   }
   return windows;
 }
@@ -214,8 +233,7 @@ Json json_of(const Measurement& measurement, const SourceMap& sources) {
                                {"operators", kernel.operators},
                                {"lines", kernel.lines},
                                {"why", kernel.why}});
-  json["windows"] =
-      measurement.report.graph ? windows_json(*measurement.report.graph, sources) : Json::array();
+  json["windows"] = measurement.report.graph ? windows_json(measurement, sources) : Json::array();
   const runtime::SessionStatistics& s = measurement.statistics;
   double total = 0, decode = 0;
   json["operators"] = Json::array();

@@ -4,8 +4,8 @@
 
 #include <filesystem>
 #include <string_view>
-#include <vector>
 
+#include "base/library_search.h"
 #include "tools/messages.h"
 
 namespace galatea::tools::serve {
@@ -14,20 +14,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kFileName = "libgalatea_http.so";
-
-/// Beside the library or program that holds this code; installed: in a folder of our own, or beside bin/.
-std::vector<fs::path> module_places() {
-  std::vector<fs::path> folders, places;
-  std::error_code ignored;
-  Dl_info info = {};
-  if (::dladdr(reinterpret_cast<const void*>(&listen_on_loopback), &info) != 0 && info.dli_fname != nullptr)
-    folders.push_back(fs::canonical(info.dli_fname, ignored).parent_path());
-  folders.push_back(fs::read_symlink("/proc/self/exe", ignored).parent_path());
-  for (const fs::path& folder : folders)
-    for (const char* place : {".", "galatea", "../lib", GALATEA_MODULE_FOLDER_FROM_BIN})
-      places.push_back((folder / place / kFileName).lexically_normal());
-  return places;
-}
 
 Result<const ModuleTable*> load(const fs::path& file) {
   // Never closed: its threads and tables outlive every handle.
@@ -46,7 +32,8 @@ Result<const ModuleTable*> load(const fs::path& file) {
 
 Result<const ModuleTable*> find_module() {
   std::error_code ignored;
-  for (const fs::path& file : module_places())
+  const void* const code = reinterpret_cast<const void*>(&listen_on_loopback);
+  for (const fs::path& file : module_places(kFileName, code, GALATEA_MODULE_FOLDER_FROM_BIN))
     if (fs::exists(file, ignored)) return load(file);
   return tool_error(Message::kNoHttpModule, std::string(kFileName) + " is not there");
 }

@@ -11,6 +11,8 @@
 #include "base/fault.h"
 #include "policy/operation.h"
 #include "policy/writer.h"
+#include "tools/draw_samples/picture.h"
+#include "tools/draw_samples/scene.h"
 #include "tools/gather_sheet.h"
 #include "tools/interrupt.h"
 #include "tools/policy/over_pictures.h"
@@ -25,6 +27,19 @@ constexpr int kSide = 160;      // of the pictures that operations are applied t
 constexpr int kMagnitudes = 5;  // columns of the grid
 constexpr int kMeasured = 32;   // samples from which it is told what the policy takes
 constexpr std::chrono::seconds kMostGridTime{30};
+constexpr int kDrawnWidth = 320, kDrawnHeight = 240;
+constexpr const char* kClass = "all";
+
+Diagnostic no_room() {
+  Diagnostic problem;
+  problem.message = "there is no room for pictures in the folder for temporary files";
+  problem.help = "make room there, or name another in TMPDIR";
+  return problem;
+}
+
+std::string_view text_of(const std::vector<uint8_t>& bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
 
 bool is_byte_picture(const ir::Type& type) {
   return type.dtype == DType::kU8 && type.ndim == 3 && (type.layout.empty() || type.layout.str() == "HWC");
@@ -96,13 +111,12 @@ PictureFolder::~PictureFolder() {
 bool PictureFolder::fill(const PipelineHost& host, const ir::Graph& staged, const SourceMap& sources,
                          int samples, Reporter& reporter) {
   const std::optional<ir::ValueId> input = policy_input(staged, sources);
-  Diagnostic problem;
-  std::error_code failed;
-  if (!input)
+  if (!input) {
+    Diagnostic problem;
     problem.message = "the pipeline has no picture of bytes, u8 HWC, that every sample comes to";
-  else if (path_.empty() || (!fs::create_directory(path_ / "all", failed) && failed))
-    problem.message = "there is no room for pictures in the folder for temporary files";
-  if (!problem.message.empty()) return reporter.report(std::move(problem)), false;
+    return reporter.report(std::move(problem)), false;
+  }
+  if (!make_class(reporter)) return false;
   ir::Graph graph = staged;
   graph.options.batch_size = 1;
   graph.options.prefetch_queue_depth = 1;
@@ -110,19 +124,39 @@ bool PictureFolder::fill(const PipelineHost& host, const ir::Graph& staged, cons
   if (graph.options.seed < 0) graph.options.seed = 0;
   graph.blocks[graph.exit_block()].terminator.results = {*input};
   graph.output_names = {""};
-  return run_for_policy(
-             host, graph, reporter,
-             [&](const runtime::Batch& batch) {
-               const SheetCell cell = cell_of(batch.outputs[0].samples[0], staged.type(*input).layout);
-               const auto png = to_png(*cell.picture);
-               if (!png) return false;
-               const fs::path file = path_ / "all" / fmt::format("{:04}.png", count_);
-               if (write_whole_file(file.string(),
-                                    {reinterpret_cast<const char*>(png->data()), png->size()}) != 0)
-                 return false;
-               return ++count_ < samples;
-             }) &&
+  return run_for_policy(host, graph, reporter,
+                        [&](const runtime::Batch& batch) {
+                          const SheetCell cell =
+                              cell_of(batch.outputs[0].samples[0], staged.type(*input).layout);
+                          const auto png = to_png(*cell.picture);
+                          return png && write(text_of(*png), "png") && count_ < samples;
+                        }) &&
          count_ > 0;
+}
+
+bool PictureFolder::draw(int count, Reporter& reporter) {
+  using samples::SceneKind;
+  constexpr SceneKind kKinds[] = {SceneKind::kObjects, SceneKind::kBuildings, SceneKind::kFields};
+  if (!make_class(reporter)) return false;
+  for (int k = 0; k < count; ++k) {
+    const samples::Picture scene =
+        draw_scene(kKinds[k % 3], kDrawnWidth, kDrawnHeight, static_cast<uint32_t>(k + 1));
+    if (!write(text_of(encode_jpeg(scene, {})), "jpg")) return reporter.report(no_room()), false;
+  }
+  return true;
+}
+
+bool PictureFolder::make_class(Reporter& reporter) {
+  std::error_code failed;
+  if (!path_.empty() && (fs::create_directory(path_ / kClass, failed) || !failed)) return true;
+  return reporter.report(no_room()), false;
+}
+
+bool PictureFolder::write(std::string_view bytes, const char* ending) {
+  const fs::path file = path_ / kClass / fmt::format("{:04}.{}", count_, ending);
+  if (write_whole_file(file.string(), bytes) != 0) return false;
+  ++count_;
+  return true;
 }
 
 std::optional<PolicyGrid> make_grid(const PipelineHost& host, const PolicyText& policy,

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "runtime/tensor.h"
@@ -27,10 +28,16 @@ class PictureFolder {
   /// called with, or where that is not on every sample's way, the first picture in a variable.
   bool fill(const PipelineHost& host, const ir::Graph& graph, const SourceMap& sources, int samples,
             Reporter& reporter);
+  /// Writes photographs that the program draws; false: an error was reported.
+  bool draw(int count, Reporter& reporter);
   std::string path() const { return path_.string(); }
   int count() const { return count_; }
 
  private:
+  /// Pictures are of one class, in a folder of its own.
+  bool make_class(Reporter& reporter);
+  bool write(std::string_view bytes, const char* ending);
+
   std::filesystem::path path_;
   int count_ = 0;
 };

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "compiler/look_at_windows.h"
 #include "compiler/look_inside.h"
 #include "tools/gather_sheet.h"
 #include "tools/sample_trace.h"
@@ -175,6 +176,37 @@ std::shared_ptr<const Preview> make_preview(const PipelineHost& host, const std:
   return Maker(host, choice, patience).make(file, options);
 }
 
+namespace {
+
+/// Of the samples that the preview shows. What cannot be said is left out: the pictures are there without it.
+std::vector<DecodedWindow> windows_of(const PipelineHost& host, const Preview& preview,
+                                      const ir::Graph& after_passes, CompileChoice choice,
+                                      const Patience& patience) {
+  WindowGraph windows = windows_as_outputs(after_passes);
+  std::vector<DecodedWindow> found;
+  if (windows.calls.empty()) return found;
+  Reporter ignored;
+  ignored.use_json(true);
+  ignored.sources().add_all(preview.sources);
+  choice.passes = false;
+  const auto program = host.compile(windows.graph, choice, nullptr, ignored);
+  const auto session = program ? host.open(program, nullptr, ignored) : nullptr;
+  if (!session) return found;
+  const int64_t last = preview.rows.empty() ? -1 : preview.rows.back().number;
+  for_each_batch(*session, patience, ignored, [&](const runtime::Batch& batch) {
+    for (size_t i = 0; i < batch.sample_ids.size(); ++i)
+      for (size_t k = 0; k < windows.calls.size(); ++k)
+        found.push_back({batch.sample_ids[i], windows.calls[k], numbers_of(batch.outputs[k].samples[i])});
+    return batch.sample_ids.empty() || batch.sample_ids.back() != last;
+  });
+  std::erase_if(found, [&](const DecodedWindow& window) {
+    return std::ranges::find(preview.rows, window.sample, &PreviewRow::number) == preview.rows.end();
+  });
+  return found;
+}
+
+}  // namespace
+
 Measurement measure(const PipelineHost& host, const Preview& preview, const Patience& patience) {
   Measurement measurement;
   Reporter reporter;
@@ -195,6 +227,8 @@ Measurement measure(const PipelineHost& host, const Preview& preview, const Pati
       return num_samples < preview.choice.samples;
     });
     measurement.statistics = session->statistics();
+    if (!patience.is_over())
+      measurement.windows = windows_of(host, preview, *measurement.report.graph, choice, patience);
   };
   if (preview.graph) run();
   measurement.diagnostics = reporter.take_collected();

@@ -80,11 +80,19 @@ std::shared_ptr<const Preview> make_preview(const PipelineHost& host, const std:
                                             const PipelineOptions& options, const Choice& choice,
                                             const Patience& patience);
 
+/// A call that makes only a part of its picture, for a sample of the preview.
+struct DecodedWindow {
+  int64_t sample = 0;           ///< its number in the data set
+  ir::NodeId call = ir::kNoId;  ///< of the graph after the passes
+  std::vector<double> bounds;   ///< the first element along each axis, then the one behind the last
+};
+
 /// The pipeline as it runs without anybody looking: its kernels, and what its operators took for the samples.
 struct Measurement {
   std::vector<Diagnostic> diagnostics;
   CompileReport report;
   runtime::SessionStatistics statistics;
+  std::vector<DecodedWindow> windows;
 };
 Measurement measure(const PipelineHost& host, const Preview& preview, const Patience& patience);
 

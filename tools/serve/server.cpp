@@ -8,6 +8,8 @@
 #include <limits>
 #include <string_view>
 
+#include <fmt/format.h>
+
 #include "base/fault.h"
 #include "runtime/fault.h"
 #include "tools/gather_sheet.h"
@@ -105,6 +107,14 @@ std::string view_of(const Request& request) {
   return request.argument("view").value_or("").substr(0, kLongestView);
 }
 
+/// Of a policy alone: the picture comes first, then what the policy made of it.
+void name_draws(Json& columns) {
+  int draw = 0;
+  for (Json& column : columns)
+    if (column["is_output"].get<bool>())
+      column["name"] = draw == 0 ? "before the policy" : fmt::format("draw {}", draw), ++draw;
+}
+
 Response given_up() { return problem(409, "given up for a later request"); }
 
 }  // namespace
@@ -132,14 +142,18 @@ std::optional<Choice> choice_of(const Request& request) {
   return choice;
 }
 
-Server::Server(const PipelineHost& host, std::string file, PipelineOptions options, Door door)
+Server::Server(const PipelineHost& host, std::string file, PipelineOptions options, Door door,
+               std::string policy)
     : file_(file),
+      policy_(std::move(policy)),
       options_(options),
       door_(std::move(door)),
       previews_(host, file, options),
       policies_(host, std::move(file), std::move(options)) {
   files_.follow({file_});
 }
+
+std::string Server::text() const { return options_.text ? *options_.text : text_of_file(file_); }
 
 void Server::follow() {
   if (files_.have_changed()) previews_.next_revision();
@@ -184,7 +198,7 @@ Response Server::pipeline(const Request& request) {
     return problem(400,
                    "set, seed, first, samples or draw is out of range; a text is set where `galatea serve` "
                    "is started: --set name=text");
-  const std::string text = text_of_file(file_);
+  const std::string text = this->text();
   if (!are_numbers(choice->set, parameters_of(text, options_.pipeline)))
     return problem(
         400,
@@ -200,6 +214,10 @@ Response Server::pipeline(const Request& request) {
   json["set"] = made->preview->options.set;
   json["parameters"] = json_of(parameters_of(text, name));
   json.update(json_of(*made->preview));
+  if (!policy_.empty()) {
+    json["policy"] = policy_;
+    name_draws(json["columns"]);
+  }
   return json_response(json);
 }
 

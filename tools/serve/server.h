@@ -14,7 +14,9 @@ namespace galatea::tools::serve {
 
 class Server {
  public:
-  Server(const PipelineHost& host, std::string file, PipelineOptions options, Door door);
+  /// `policy`: the document that the pipeline was made for; empty: the pipeline is the user's.
+  Server(const PipelineHost& host, std::string file, PipelineOptions options, Door door,
+         std::string policy = {});
 
   Response answer(const Request& request);
   /// Looks whether the files are others; to be called a few times in a second.
@@ -34,7 +36,9 @@ class Server {
   /// What to follow.
   std::vector<std::string> files_behind(const Preview& preview) const;
 
-  const std::string file_;
+  std::string text() const;
+
+  const std::string file_, policy_;
   const PipelineOptions options_;
   const Door door_;
   Previews previews_;

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "base/library_search.h"
 #include "base/settings.h"
 
 namespace galatea::native::video {
@@ -21,19 +22,9 @@ std::unexpected<Error> no_module(std::string why, std::string help) {
                     std::move(help));
 }
 
-/// Beside the library or program that holds this code; installed: in a folder of our own, or beside bin/.
 std::vector<fs::path> candidates() {
   if (const std::string named = setting("GALATEA_VIDEO_MODULE"); !named.empty()) return {named};
-  std::vector<fs::path> folders, out;
-  std::error_code ignored;
-  Dl_info info = {};
-  if (::dladdr(reinterpret_cast<const void*>(&open_film), &info) != 0 && info.dli_fname != nullptr)
-    folders.push_back(fs::canonical(info.dli_fname, ignored).parent_path());
-  folders.push_back(fs::read_symlink("/proc/self/exe", ignored).parent_path());
-  for (const fs::path& folder : folders)
-    for (const char* place : {".", "galatea", "../lib", GALATEA_MODULE_FOLDER_FROM_BIN})
-      out.push_back((folder / place / kFileName).lexically_normal());
-  return out;
+  return module_places(kFileName, reinterpret_cast<const void*>(&open_film), GALATEA_MODULE_FOLDER_FROM_BIN);
 }
 
 struct Module {

@@ -3,13 +3,13 @@
 
 class GraphDrawing {
   static boxWidth = 250;
-  static boxHeight = 36;
   static lineHeight = 18;
   static gap = 18;
 
-  /** `kernels` and `windows` as /api/times gives them; empty lists where nothing has been measured. */
-  constructor(graph, kernels, windows) {
-    this.blocks = graph.blocks;
+  /** `kernels` and `windows` as /api/times gives them; empty lists where nothing has been measured. `withNumbers`: also what
+   *  only computes single numbers. */
+  constructor(graph, kernels, windows, withNumbers) {
+    this.blocks = withNumbers ? graph.blocks : withoutNumbers(graph.blocks);
     this.kernels = kernels;
     this.windows = windows;
     this.places = {};  // of values: the middle and the foot of the box that makes them
@@ -61,22 +61,33 @@ class GraphDrawing {
   }
 
   drawBox(box, lines, x, y) {
-    const { boxWidth, boxHeight, lineHeight } = GraphDrawing;
-    const height = Math.max(boxHeight, lineHeight * lines.length + 14), middle = x + boxWidth / 2;
-    for (const name of new Set(box.reads)) if (this.places[name] && this.places[name].foot <= y) this.edges.append(this.edge(this.places[name], middle, y));
+    const { boxWidth, lineHeight } = GraphDrawing;
+    const types = box.makes.filter((value) => value.type).map((value) => `${value.name.replace("%", "")}: ${value.type}`);
+    const height = lineHeight * (lines.length + (types.length > 0 ? 1 : 0)) + 12, middle = x + boxWidth / 2;
+    const edges = [];
+    for (const name of new Set(box.reads)) if (this.places[name] && this.places[name].foot <= y) edges.push(this.edge(this.places[name], middle, y));
     for (const value of box.makes) this.places[value.name] = { middle, foot: y + height };
-    const title = drawn("title", {}, box.makes.map((value) => `${value.name}: ${value.type ?? "merged"}`).join("\n"));
-    this.boxes.append(drawn("rect", { class: box.isFused ? "node fused" : "node", x, y, width: boxWidth, height, rx: 4 }, title));
-    lines.forEach((line, k) => this.boxes.append(drawn("text", { x: x + 8, y: y + 22 + lineHeight * k }, line)));
+    const kind = box.isFused ? "node fused" : box.nodes.some((node) => node.random) ? "node drawn" : "node";
+    const shape = drawn("rect", { class: kind, x, y, width: boxWidth, height, rx: 4 }, drawn("title", {}, types.join("\n")));
+    for (const [event, isChosen] of [["pointerenter", true], ["pointerleave", false]])
+      shape.addEventListener(event, () => edges.forEach((edge) => edge.classList.toggle("chosen", isChosen)));
+    this.edges.append(...edges);
+    this.boxes.append(shape);
+    lines.forEach((line, k) => this.boxes.append(drawn("text", { x: x + 8, y: y + 20 + lineHeight * k }, line)));
+    if (types.length > 0) this.boxes.append(drawn("text", { class: "faint", x: x + 8, y: y + 20 + lineHeight * lines.length }, shortened(types.join("; "))));
     return y + height;
   }
 
   /** From the foot of one box to the head of another; in the same column around the boxes between them. */
   edge(from, middle, y) {
-    const isNext = from.foot + GraphDrawing.gap >= y || from.middle !== middle;
-    if (isNext) return drawn("path", { class: "edge", d: `M${from.middle},${from.foot} L${middle},${y}` });
+    const gap = GraphDrawing.gap, isNext = from.foot + gap >= y, isFar = from.foot + 6 * gap < y;
+    const name = isFar ? "edge far" : "edge";
+    if (isNext || from.middle !== middle) {
+      const half = (from.foot + y) / 2;
+      return drawn("path", { class: name, d: `M${from.middle},${from.foot} C${from.middle},${half} ${middle},${half} ${middle},${y}` });
+    }
     const side = middle + GraphDrawing.boxWidth / 2, bow = 14;
-    return drawn("path", { class: "edge", d: `M${side},${from.foot - 8} C${side + bow},${from.foot} ${side + bow},${y} ${side},${y + 8}` });
+    return drawn("path", { class: name, d: `M${side},${from.foot - 8} C${side + bow},${from.foot} ${side + bow},${y} ${side},${y + 8}` });
   }
 
   shareOf(block) {
@@ -90,21 +101,22 @@ class GraphDrawing {
     return "a part of the samples";
   }
 
-  /** Merges, and operators, of which neighbours that became one kernel are one box. */
+  /** Merges, and operators, of which those that became one kernel are one box. */
   boxesOf(block) {
     const boxes = block.merges.map((merge) => ({ nodes: [], kernel: -1, reads: merge.operands, makes: [merge] }));
     for (const node of block.nodes) {
       const kernel = this.kernels.findIndex((k) => k.operators.length > 1 && k.operators.some((name, i) => name === node.operator && k.lines[i] === node.line));
-      const last = boxes.at(-1);
-      if (kernel < 0 || last?.kernel !== kernel) {
+      const begun = kernel < 0 ? -1 : boxes.findIndex((box) => box.kernel === kernel);
+      if (begun < 0) {
         boxes.push({ nodes: [node], kernel, reads: node.inputs, makes: node.outputs });
         continue;
       }
-      last.nodes.push(node);
-      last.isFused = true;
-      const inside = new Set(last.makes.map((value) => value.name));
-      last.reads = [...last.reads, ...node.inputs.filter((name) => !inside.has(name))];
-      last.makes = [...last.makes, ...node.outputs];
+      const [box] = boxes.splice(begun, 1);  // a kernel runs once all that it reads is there
+      const inside = new Set(box.makes.map((value) => value.name));
+      boxes.push({
+        nodes: [...box.nodes, node], kernel, isFused: true, makes: [...box.makes, ...node.outputs],
+        reads: [...box.reads, ...node.inputs.filter((name) => !inside.has(name))],
+      });
     }
     return boxes;
   }
@@ -118,6 +130,32 @@ class GraphDrawing {
     }
     return lines;
   }
+}
+
+/** What has room in a box. */
+function shortened(text) { return text.length > 40 ? `${text.slice(0, 39)}…` : text; }
+
+/** Whether a type, such as "f32[2]", is of one number or a few. */
+function isOfNumbers(type) {
+  const extents = /\[([^\]]*)\]/.exec(type)?.[1];
+  if (extents === undefined) return false;
+  return extents === "" || (!extents.includes("?") && extents.split(",").reduce((all, extent) => all * Number(extent), 1) <= 4);
+}
+
+/** The blocks without what computes numbers of numbers; who reads one of these reads what it was made of. Draws stay. */
+function withoutNumbers(blocks) {
+  const sources = {};
+  const sourcesOf = (names) => names.flatMap((name) => sources[name] ?? [name]);
+  return blocks.map((block) => {
+    const merges = block.merges.map((merge) => ({ ...merge, operands: sourcesOf(merge.operands) }));
+    const nodes = [];
+    for (const node of block.nodes) {
+      const inputs = sourcesOf(node.inputs), isNumber = node.outputs.every((value) => isOfNumbers(value.type));
+      if (isNumber && !node.random && node.inputs.length > 0) for (const value of node.outputs) sources[value.name] = inputs;
+      else nodes.push({ ...node, inputs });
+    }
+    return { ...block, merges, nodes };
+  });
 }
 
 /** As many bars as there are counts. */

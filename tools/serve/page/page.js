@@ -38,7 +38,7 @@ function numberControl(parameter, shown) {
   const slider = element("input", { type: "range", ...sliderRange(parameter.kind, number), value: number, "aria-label": `${parameter.name}, slider` });
   slider.addEventListener("input", () => { field.value = slider.value; setParameter(parameter.name, slider.value); });
   field.addEventListener("change", () => { slider.value = field.value; setParameter(parameter.name, field.value); });
-  return [slider, field];
+  return [field, slider];
 }
 
 function controlOf(parameter, shown) {
@@ -67,7 +67,8 @@ function showParameters(parameters, set) {
   for (const parameter of parameters) {
     const given = set.find((entry) => entry.startsWith(`${parameter.name}=`));
     const shown = given === undefined ? parameter.default : given.slice(parameter.name.length + 1);
-    const name = parameter.annotation ? `${parameter.name}: ${parameter.annotation}` : parameter.name;
+    const kind = element("span", { class: "faint" }, parameter.annotation ? `: ${parameter.annotation}` : "");
+    const name = element("span", { class: "name" }, parameter.name, kind);
     box.append(element("label", { "data-parameter": parameter.name }, name, ...controlOf(parameter, shown)));
   }
   box.hidden = parameters.length === 0;
@@ -94,6 +95,24 @@ function pictureOf(answer, sample, node) {
   const kept = keptCell(row, column);
   if (kept) box.append(element("img", { class: "other", alt: `${alternative}, with the settings that were kept`, src: frameAddress(state.kept.run, kept.sample, kept.node) }));
   return box;
+}
+
+/** Draws the part of each decoded picture that the pipeline makes when nobody looks, once it has been measured. */
+function showWindows(answer) {
+  document.querySelectorAll(".picture svg").forEach((old) => old.remove());
+  for (const { operator, line, samples } of state.windows) {
+    const node = answer.columns.findIndex((column) => column.name.endsWith(` = ${operator}, line ${line}`));
+    answer.samples.forEach((row, sample) => {
+      const bounds = samples[row.number], { width, height } = row.cells[node] ?? {};
+      if (!bounds || !width) return;
+      const [top, left, bottom, right] = bounds;
+      if (bottom - top === height && right - left === width) return;
+      const box = drawn("rect", { class: "window", x: left, y: top, width: right - left, height: bottom - top });
+      const words = `only columns ${left} to ${right - 1} and rows ${top} to ${bottom - 1} are decoded`;
+      document.querySelector(`.cell[data-sample="${sample}"][data-node="${node}"] .picture`)
+        .append(drawn("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": words }, drawn("title", {}, words), box));
+    });
+  }
 }
 
 function cellOf(answer, sample, node) {
@@ -201,16 +220,18 @@ async function measure() {
   state.windows = json.windows;
   showTimes(json);
   showGraph(answer);
+  showWindows(answer);
 }
 
 // ------------------------------------------------------------------------------------------------ the whole
 
 function showGraph(answer) {
-  if (answer.graph) by("graph").replaceChildren(new GraphDrawing(answer.graph, state.kernels, state.windows).svg());
+  if (answer.graph) by("graph").replaceChildren(new GraphDrawing(answer.graph, state.kernels, state.windows, by("arithmetic").checked).svg());
 }
 
 function show(answer) {
-  by("title").textContent = answer.pipeline ? `${answer.pipeline} (${answer.file})` : answer.file;
+  by("title").textContent = answer.policy ?? (answer.pipeline ? `${answer.pipeline} (${answer.file})` : answer.file);
+  document.body.classList.toggle("alone", answer.policy !== undefined);
   by("diagnostics").textContent = answer.text;
   by("problems").hidden = answer.text === "";
   by("pictures").classList.toggle("stale", !answer.ok);
@@ -272,10 +293,11 @@ by("size").addEventListener("input", setSize);
 by("compare").addEventListener("change", () => {
   state.kept = by("compare").checked ? state.shown : null;
   by("divide").disabled = !state.kept;
-  if (state.shown) showPictures(state.shown);
+  if (state.shown) showPictures(state.shown), showWindows(state.shown);
 });
 const setDivide = () => document.documentElement.style.setProperty("--divide", `${by("divide").value}%`);
 by("divide").addEventListener("input", setDivide);
+by("arithmetic").addEventListener("change", () => { if (state.shown) showGraph(state.shown); });
 by("measure").addEventListener("click", measure);
 by("trace").addEventListener("click", traceSample);
 by("controls").addEventListener("submit", (event) => event.preventDefault());

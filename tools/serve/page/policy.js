@@ -2,7 +2,7 @@
 // the document, which only the button "Save" writes.
 "use strict";
 
-const policy = { documents: [], at: 0, was: "", asked: 0, sample: 0 };
+const policy = { documents: [], at: 0, was: "", asked: 0, grids: 0, timer: null };
 
 async function send(path, body) {
   const response = await fetch(`/api/policy/${path}`, {
@@ -58,7 +58,15 @@ async function look() {
   const { status, json } = await send("look", {});
   if (number !== policy.asked) return;
   showState(status === 200 ? "" : json.message);
-  if (status === 200) by("policy-weights").replaceChildren(...json.choices.map(barsOf));
+  if (status !== 200) return;
+  by("policy-weights").replaceChildren(...json.choices.map(barsOf));
+  if (document.body.classList.contains("alone")) makeGridSoon();
+}
+
+/** Of a document alone the pictures follow what is written. */
+function makeGridSoon() {
+  clearTimeout(policy.timer);
+  policy.timer = setTimeout(makeGrid, 300);
 }
 
 // ------------------------------------------------------------------------------------------------ pictures
@@ -70,18 +78,20 @@ function gridRow(json, row, number) {
     element("span", { class: "caption number" }, row.microseconds === undefined ? "" : timeText(row.microseconds))));
   row.labels.forEach((label, column) => {
     const address = `/api/policy/picture?grid=${json.grid}&row=${number}&column=${column}`;
-    made.append(element("td", {}, element("img", { src: address, alt: `${row.name} ${label}`, width: 112, height: 112 }),
-      element("br"), element("span", { class: "caption number" }, label)));
+    made.append(element("td", {}, element("img", { src: address, alt: `${row.name} ${label}` }), element("span", { class: "caption number" }, label)));
   });
   return made;
 }
 
 async function makeGrid() {
-  by("policy-grid").textContent = "Making the pictures.";
+  const number = ++policy.grids;
+  by("policy-grid").classList.add("stale");  // the pictures before stay for so long
   const { status, json } = await send("grid", { sample: Number(by("policy-sample").value) });
+  if (number !== policy.grids) return;
+  by("policy-grid").classList.remove("stale");
   if (status !== 200) { by("policy-grid").replaceChildren(element("pre", { tabindex: 0 }, json.message)); return; }
   const original = element("tr", {}, element("th", { scope: "row" }, "as it comes"),
-    element("td", {}, element("img", { src: `/api/policy/picture?grid=${json.grid}&row=-1&column=0`, alt: "the picture before the policy", width: 112, height: 112 })));
+    element("td", {}, element("img", { src: `/api/policy/picture?grid=${json.grid}&row=-1&column=0`, alt: "the picture before the policy" })));
   by("policy-grid").replaceChildren(
     element("p", { id: "policy-cost" }, `The policy takes ${timeText(json.microseconds)} a sample on one thread.`),
     element("table", {}, element("caption", {}, "Operations, with stronger magnitudes to the right"),
@@ -125,6 +135,7 @@ function build() {
           part("button", { id: "policy-reload", type: "button" }, "Back to the file")))));
   choose.addEventListener("change", () => takeDocument(Number(choose.value)));
   by("policy-make").addEventListener("click", makeGrid);
+  by("policy-sample").addEventListener("change", makeGrid);
   by("policy-text").addEventListener("input", look);
   by("policy-save").addEventListener("click", save);
   by("policy-reload").addEventListener("click", async () => { await list(true); });
