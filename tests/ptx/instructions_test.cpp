@@ -82,24 +82,25 @@ constexpr const char* kNormalize =
     "                                     mean=[123.675, 116.28, 103.53], std=[58.395, 57.12, 57.375],\n"
     "                                     mirror=fn.random.coin_flip())\n";
 
-/// A kernel over a picture of these extents, and what its code may take at most. Instructions are those of
-/// KernelCost::per_element(), loads those of its text.
+/// A kernel over a picture of these extents, what its code may take at most, and blocks with work. Instructions
+/// are those of KernelCost::per_element(), loads those of its text.
 struct MainKernel {
   std::string name, body;
   int height, width;
   double most_instructions;
   int most_generic_loads, least_shared_loads;
+  int64_t blocks;
 };
 
 std::vector<MainKernel> main_kernels() {
   return {
-      {"resize, normalise", std::string(kResize) + kNormalize, 375, 500, 257, 3, 60},
-      {"normalise", kNormalize, 224, 224, 25, 3, 0},
+      {"resize, normalise", std::string(kResize) + kNormalize, 375, 500, 257, 3, 60, 49},
+      {"normalise", kNormalize, 224, 224, 25, 3, 0, 49},
       {"rotate", "    image = fn.rotate(image, angle=7.0, keep_size=True, fill_value=128)\n", 224, 224, 400,
-       3, 0},
-      {"blur", "    image = fn.gaussian_blur(image, sigma=1.5)\n", 224, 224, 760, 3, 40},
-      {"equalize", "    image = fn.experimental.equalize(image)\n", 224, 224, 95, 3, 9},
-      {"mean", "    image = fn.reductions.mean(image)\n", 224, 224, 20, 3, 10},
+       3, 0, 49},
+      {"blur", "    image = fn.gaussian_blur(image, sigma=1.5)\n", 224, 224, 760, 3, 40, 49},
+      {"equalize", "    image = fn.experimental.equalize(image)\n", 224, 224, 95, 3, 9, 49},
+      {"mean", "    image = fn.reductions.mean(image)\n", 224, 224, 20, 3, 10, 16},
   };
 }
 
@@ -144,6 +145,7 @@ TEST(Instructions, OfMainKernels) {
       instructions += cost.per_element();
       EXPECT_LE(cost.loads(PtxSpace::kGeneric), kernel.most_generic_loads) << cost.name;
       EXPECT_GE(cost.loads(PtxSpace::kShared), kernel.least_shared_loads) << cost.name;
+      EXPECT_EQ(cost.blocks, kernel.blocks) << cost.name;
       if (!std::getenv("GALATEA_TEST_FIGURES")) continue;
       fmt::print(
           "{}: {} has {:.1f} instructions an element, {} blocks; loads: {} generic, {} global, {} shared\n",
@@ -219,6 +221,14 @@ TEST(SmallIndices, AreWhatRangesProve) {
   EXPECT_TRUE(small.is_far_sum(read + rows));
   EXPECT_TRUE(small.is_clamp(max(min(read + rows, rows), const_int(0))));
   EXPECT_FALSE(any.is_clamp(max(min(read + rows, rows), const_int(0))));
+  // What is divided gets smaller by as much, and what is left over is less than the divisor.
+  const For all{0, const_int(0), rows * rows, LoopRole::kGrid, 1, 1, {}};
+  small.enter(all);
+  EXPECT_FALSE(small.is_narrow(cell * const_int(1000)));
+  EXPECT_TRUE(small.is_narrow((cell / const_int(1000)) * const_int(1000)));
+  EXPECT_TRUE(small.is_narrow((cell % rows) * const_int(1000)));
+  EXPECT_FALSE(small.is_narrow((cell / rows) * const_int(1000)));
+  small.leave();
   // Inside of a loop over all of a box its sides are not empty, and outside of it they may be.
   For loop{0, const_int(0), select(rows > const_int(0), rows, const_int(0)), LoopRole::kGrid, 1, 1, {}};
   for (SmallIndices* indices : {&small, &any}) {

@@ -238,7 +238,6 @@ constexpr const char* kScalars = R"(
 #define GALATEA_WIDE_GRID(v, width, end) for (i64 v = thread * (width); v < (end); v += step * (width))
 #define GALATEA_SMALL_GRID(v, end) for (i32 n_##v = (i32)thread, e_##v = (i32)(end); n_##v < e_##v; n_##v += (i32)step)
 #define GALATEA_GRID(v, begin, end) for (i64 v = (begin) + thread; v < (end); v += step)
-GALATEA_INLINE bool galatea_is_small(i64 number) { return number >= -16383 && number <= 16383; }
 // What is clamped to small numbers, perhaps with a small one added before: cut off where that changes nothing.
 GALATEA_INLINE i32 galatea_far(i64 number) {
   return (i32)(number < -(1 << 28) ? -(1 << 28) : number > (1 << 28) ? (1 << 28) : number);
