@@ -72,7 +72,7 @@ class Emitter {
       emit_steps(steps);
     else
       block(kernel_.body);
-    out_.line("if (flags != 0 && call.status) GALATEA_OR(call.status, flags);");
+    out_.line("if (flags != 0 && call.status) GALATEA_OR(galatea_global(call.status), flags);");
     if (form_ != TextForm::kKernel)
       out_.line(form_ == TextForm::kArm ? "GALATEA_ARM_END" : "GALATEA_RARE_END");
     out_.dedent();

@@ -245,8 +245,9 @@ GALATEA_INLINE i32 galatea_far(i64 number) {
 // Calls of an arm have guards: a sample that went another way, as the GPU has found, has nothing to do here.
 GALATEA_INLINE bool galatea_runs(const galatea_call& call) {
   for (u32 g = 0; g < call.num_guards; ++g) {
-    const u32 flag = *call.guards[g].flag, largest = call.guards[g].largest;
-    if ((flag < largest ? flag : largest) != call.guards[g].wanted) return false;
+    const galatea_guard guard = galatea_global(call.guards)[g];
+    const u32 flag = *galatea_global(guard.flag);
+    if ((flag < guard.largest ? flag : guard.largest) != guard.wanted) return false;
   }
   return true;
 }
