@@ -10,7 +10,6 @@
 #include <functional>
 #include <memory>
 #include <mutex>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -28,7 +27,6 @@ using runtime::cuda::StreamHandle;
 struct Shared {
   std::mutex mutex;
   FakeNvjpegCounters counters;
-  std::set<StreamHandle> streams;
   int64_t fail_call = 0;
   int fail_status = 0;
 };
@@ -49,13 +47,6 @@ int enter() {
 void count(int64_t FakeNvjpegCounters::* which, int64_t by = 1) {
   std::lock_guard lock(shared().mutex);
   shared().counters.*which += by;
-}
-
-void count_stream(StreamHandle stream) {
-  Shared& s = shared();
-  std::lock_guard lock(s.mutex);
-  s.streams.insert(stream);
-  s.counters.streams = static_cast<int64_t>(s.streams.size());
 }
 
 /// Objects are counted while they live.
@@ -332,7 +323,6 @@ ENTRY int nvjpegDecodeJpegDevice(jpeg::Handle, jpeg::Decoder, jpeg::State handle
   if (!state.is_transferred || image->pitch[0] < static_cast<size_t>(row)) return 2;
   const bool on_device = state.decoder->backend == jpeg::backend::kGpuHybrid;
   count(&FakeNvjpegCounters::decoded);
-  count_stream(stream);
   count(on_device ? &FakeNvjpegCounters::device_entropy : &FakeNvjpegCounters::host_entropy);
   const auto* from = static_cast<const uint8_t*>(state.device->data);
   uint8_t* const to = image->channel[0];
@@ -366,7 +356,6 @@ ENTRY void fake_nvjpeg_reset() {
   std::lock_guard lock(shared().mutex);
   const int64_t live = shared().counters.live;
   shared().counters = FakeNvjpegCounters();
-  shared().streams.clear();
   shared().counters.live = live;
 }
 ENTRY void fake_nvjpeg_fail(int64_t call, int result) {

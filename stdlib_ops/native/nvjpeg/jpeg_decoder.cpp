@@ -7,26 +7,18 @@ namespace galatea::native {
 
 // ---- memory
 
-JpegMemory::JpegMemory(std::shared_ptr<cuda::MemoryPool> pool, Streams streams)
-    : pool_(std::move(pool)), streams_(std::move(streams)), allocator_{allocate, free, this} {}
+JpegMemory::JpegMemory(std::shared_ptr<cuda::MemoryPool> pool, std::shared_ptr<const cuda::Stream> stream)
+    : pool_(std::move(pool)), stream_(std::move(stream)), allocator_{allocate, free, this} {}
 
 void* JpegMemory::address(const cuda::MemoryBlock& block, cuda::MemoryKind kind) {
   return kind == cuda::MemoryKind::kPinned ? static_cast<void*>(block.host())
                                            : reinterpret_cast<void*>(static_cast<uintptr_t>(block.device()));
 }
 
-Result<cuda::MemoryBlock> JpegMemory::acquire(size_t size, cuda::StreamHandle named) const {
-  auto own = std::ranges::find_if(streams_, [&](const auto& stream) { return stream->handle() == named; });
-  if (own == streams_.end()) own = streams_.begin();
-  GALATEA_ASSIGN(cuda::MemoryBlock block, pool_->acquire(static_cast<int64_t>(size), *own));
-  for (const auto& stream : streams_)
-    if (stream != *own) block.also_used_by(stream);
-  return block;
-}
-
-int JpegMemory::allocate(void* self, void** pointer, size_t size, cuda::StreamHandle named) {
+/// All of nvJPEG's work is in one stream, whatever stream it names.
+int JpegMemory::allocate(void* self, void** pointer, size_t size, cuda::StreamHandle) {
   auto& memory = *static_cast<JpegMemory*>(self);
-  auto block = memory.acquire(size, named);
+  auto block = memory.pool_->acquire(static_cast<int64_t>(size), memory.stream_);
   std::lock_guard lock(memory.mutex_);
   if (!block) {
     memory.failure_ = std::move(block.error());
@@ -77,31 +69,21 @@ Result<std::shared_ptr<JpegDecoder>> JpegDecoder::create(std::shared_ptr<const N
                                                          cuda::Priority priority,
                                                          std::shared_ptr<cuda::MemoryPool> device,
                                                          std::shared_ptr<cuda::MemoryPool> pinned) {
-  std::vector<Lane> lanes(kLanes);
-  for (Lane& lane : lanes) {
-    GALATEA_ASSIGN(lane.stream, cuda::Stream::create(context, priority));
-    GALATEA_ASSIGN(lane.event, cuda::Event::create(context));
-  }
+  GALATEA_ASSIGN(std::shared_ptr<const cuda::Stream> stream, cuda::Stream::create(context, priority));
   std::shared_ptr<JpegDecoder> out(new JpegDecoder(std::move(library), std::move(context), std::move(device),
-                                                   std::move(pinned), std::move(lanes)));
+                                                   std::move(pinned), std::move(stream)));
   GALATEA_TRY(out->prepare());
   return out;
 }
 
 JpegDecoder::JpegDecoder(std::shared_ptr<const Nvjpeg> library, std::shared_ptr<const cuda::Context> context,
                          std::shared_ptr<cuda::MemoryPool> device, std::shared_ptr<cuda::MemoryPool> pinned,
-                         std::vector<Lane> lanes)
+                         std::shared_ptr<const cuda::Stream> stream)
     : library_(std::move(library)),
       context_(std::move(context)),
-      lanes_(std::move(lanes)),
-      device_memory_(std::move(device), streams_of(lanes_)),
-      pinned_memory_(std::move(pinned), streams_of(lanes_)) {}
-
-JpegMemory::Streams JpegDecoder::streams_of(const std::vector<Lane>& lanes) {
-  JpegMemory::Streams out;
-  for (const Lane& lane : lanes) out.push_back(lane.stream);
-  return out;
-}
+      stream_(std::move(stream)),
+      device_memory_(std::move(device), stream_),
+      pinned_memory_(std::move(pinned), stream_) {}
 
 Status JpegDecoder::prepare() {
   const cuda::Context::Scope scope(*context_);
@@ -110,20 +92,17 @@ Status JpegDecoder::prepare() {
                    jpeg::kFlagInterpolate, &handle_));
   GALATEA_TRY(call(api.create_decoder, handle_, jpeg::backend::kHybrid, &decoders_[kHostEntropy]));
   GALATEA_TRY(call(api.create_decoder, handle_, jpeg::backend::kGpuHybrid, &decoders_[kDeviceEntropy]));
-  for (Lane& lane : lanes_)
-    GALATEA_TRY(call(api.create_device, handle_, device_memory_.allocator(), &lane.buffer));
-  return {};
+  return call(api.create_device, handle_, device_memory_.allocator(), &buffer_);
 }
 
 JpegDecoder::~JpegDecoder() {
   const cuda::Context::Scope scope(*context_);
   // A device that is lost answers with an error, and is done as well.
-  wait_for_lanes();
+  (void)stream_->synchronize();
   const jpeg::Api& api = library_->api();
   for (auto& slot : free_) destroy(*slot);
   for (auto& slot : running_) destroy(*slot);
-  for (const Lane& lane : lanes_)
-    if (lane.buffer) api.destroy_device.function(lane.buffer);
+  if (buffer_) api.destroy_device.function(buffer_);
   for (const jpeg::Decoder decoder : decoders_)
     if (decoder) api.destroy_decoder.function(decoder);
   if (handle_) api.destroy.function(handle_);
@@ -257,14 +236,6 @@ Result<std::unique_ptr<runtime::DeviceJob>> JpegDecoder::begin(const EncodedImag
   }
 }
 
-Result<JpegDecoder::Lane*> JpegDecoder::next_lane() {
-  Lane& first = lanes_.front();
-  if (running_.empty()) GALATEA_TRY(first.event->record(*first.stream));
-  Lane& lane = lanes_[running_.size() % kLanes];
-  if (&lane != &first && !lane.has_work) GALATEA_TRY(lane.stream->wait_for(*first.event));
-  return &lane;
-}
-
 Status JpegDecoder::run(std::unique_ptr<runtime::DeviceJob>& job, cuda::DevicePointer to) {
   auto& own = static_cast<Job&>(*job);
   const jpeg::Api& api = library_->api();
@@ -273,15 +244,13 @@ Status JpegDecoder::run(std::unique_ptr<runtime::DeviceJob>& job, cuda::DevicePo
   jpeg::Image image;
   image.channel[0] = reinterpret_cast<unsigned char*>(static_cast<uintptr_t>(to));
   image.pitch[0] = static_cast<size_t>(own.row_bytes);
-  GALATEA_ASSIGN(Lane* const lane, next_lane());
-  const cuda::StreamHandle stream = lane->stream->handle();
-  GALATEA_TRY(call(api.attach_device, state, lane->buffer));
+  GALATEA_TRY(call(api.attach_device, state, buffer_));
   // From here on the device may be at work on it, also where a call fails.
-  lane->has_work = true;
-  Status status = call(api.transfer, handle_, decoders_[own.backend], state, slot.stream, stream);
-  if (status) status = call(api.decode_on_device, handle_, decoders_[own.backend], state, &image, stream);
+  Status status = call(api.transfer, handle_, decoders_[own.backend], state, slot.stream, stream_->handle());
+  if (status)
+    status = call(api.decode_on_device, handle_, decoders_[own.backend], state, &image, stream_->handle());
   if (!status) {
-    (void)lane->stream->synchronize();
+    (void)stream_->synchronize();
     return status;
   }
   running_.push_back(std::move(own.slot));
@@ -289,33 +258,15 @@ Status JpegDecoder::run(std::unique_ptr<runtime::DeviceJob>& job, cuda::DevicePo
   return {};
 }
 
-Status JpegDecoder::join_lanes() {
-  const cuda::Stream& first = *stream();
-  for (Lane& lane : lanes_) {
-    if (!std::exchange(lane.has_work, false) || lane.stream.get() == &first) continue;
-    GALATEA_TRY(lane.event->record(*lane.stream));
-    GALATEA_TRY(first.wait_for(*lane.event));
-  }
-  return {};
-}
-
-void JpegDecoder::wait_for_lanes() {
-  for (Lane& lane : lanes_) {
-    (void)lane.stream->synchronize();
-    lane.has_work = false;
-  }
-}
-
 Status JpegDecoder::finish() {
   if (running_.empty()) return {};
   auto made = cuda::Event::create(context_);
-  Status status = join_lanes();
-  if (status) status = made ? made->record(*stream()) : Status(std::unexpected(std::move(made.error())));
+  Status status = made ? made->record(*stream_) : Status(std::unexpected(std::move(made.error())));
   std::shared_ptr<cuda::Event> used;
   if (status)
     used = std::make_shared<cuda::Event>(std::move(*made));
   else
-    wait_for_lanes();
+    (void)stream_->synchronize();
   for (auto& slot : running_) {
     slot->used = used;
     give_back(std::move(slot));
