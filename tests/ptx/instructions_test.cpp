@@ -185,7 +185,7 @@ TEST(Instructions, OfResizeTakeRegisters) {
     if (!std::ranges::binary_search((*nvrtc)->architectures(), most.architecture)) continue;
     for (const bool usual : {true, false}) {
       if (!usual && !all) continue;
-      const std::string& text = ptx.costs()[0].text;
+      const std::string text = ptx.costs()[0].text;
       auto cubin = (*nvrtc)->compile(codegen::cuda_prelude() + (usual ? usual_form(text) : text), "resize.cu",
                                      most.architecture);
       ASSERT_TRUE(cubin) << cubin.error().message();
