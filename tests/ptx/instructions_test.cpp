@@ -181,7 +181,7 @@ TEST(Instructions, OfResizeTakeRegisters) {
     int architecture;
     int64_t of_usual, of_all;
   };
-  for (const Bound& most : {Bound{80, 48, 160}, {90, 24, 96}, {100, 24, 64}}) {
+  for (const Bound& most : {Bound{80, 48, 160}, {90, 96, 96}, {100, 16, 64}}) {
     if (!std::ranges::binary_search((*nvrtc)->architectures(), most.architecture)) continue;
     for (const bool usual : {true, false}) {
       if (!usual && !all) continue;
