@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "compiler/codegen/cuda/text_kernel.h"
+#include "compiler/codegen/cuda/emit.h"
 #include "compiler/codegen/parallel.h"
 
 namespace galatea {
@@ -99,8 +100,8 @@ void PendingKernels::lower(std::span<const size_t> numbers) {
     if (is_found(pending)) return;
     kernel::Expr scratch_bytes = kernel::layout_scratch(pending.loops).bytes;
     if (pending.on_gpu)
-      pending.gpu = {codegen::describe_device_kernel(pending.kernel, pending.loops),
-                     std::move(scratch_bytes)};
+      pending.gpu = {codegen::describe_device_kernel(pending.kernel, pending.loops), std::move(scratch_bytes),
+                     codegen::blocks_with_work(pending.loops)};
     else
       pending.found.scratch_bytes = std::move(scratch_bytes);
   });

@@ -29,6 +29,8 @@ struct PendingKernel {
   codegen::FoundKernel found;      ///< of the CPU; without code where that has to be made
   codegen::DeviceKernelFacts gpu;  ///< of the GPU
 
+  /// Both are over parameters; of a kernel of the CPU there are no blocks.
+  const kernel::Expr& blocks() const { return gpu.blocks; }
   const kernel::Expr& scratch_bytes() const { return on_gpu ? gpu.scratch_bytes : found.scratch_bytes; }
 };
 

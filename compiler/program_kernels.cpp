@@ -130,8 +130,12 @@ Status ProgramKernels::find_or_lower(std::vector<plan::PlannedKernel>& planned) 
   GALATEA_TRY(pending_.find_or_lower());
   count_lowered(before);
   for (size_t i = 0; i < pending_.size(); ++i) program_.kernels[i].device = pending_[i].gpu.device;
-  for (plan::PlannedKernel& one : planned)
-    if (one.kernel >= 0) one.scratch_bytes = pending_[static_cast<size_t>(one.kernel)].scratch_bytes();
+  for (plan::PlannedKernel& one : planned) {
+    if (one.kernel < 0) continue;
+    const PendingKernel& kernel = pending_[static_cast<size_t>(one.kernel)];
+    one.scratch_bytes = kernel.scratch_bytes();
+    one.blocks = kernel.blocks();
+  }
   if (!job_.shows_forms()) return {};
   for (size_t i = 0; i < reported_.size(); ++i) {
     job_.report->kernels[i].schedule = pending_[static_cast<size_t>(reported_[i])].schedule;

@@ -81,7 +81,7 @@ struct DeviceRecord {
     int32_t location = -1;
     uint32_t first_tensor = 0, num_tensors = 0, first_param = 0, num_params = 0;
     uint32_t first_guard = 0, num_guards = 0;
-    int64_t scratch_bytes = 0;
+    int64_t scratch_bytes = 0, blocks = 0;  ///< KernelCallSpec's; 0: not said
   };
   /// A byte of the device, and what it, or `largest` if that is less, has to be for a call to run.
   struct Guard {

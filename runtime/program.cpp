@@ -146,6 +146,7 @@ std::string InstructionPrinter::kernel(const Instruction& i) const {
   std::string text =
       fmt::format("{} ({}) params ({}) scratch r{}", program_.kernels[static_cast<size_t>(call.kernel)].name,
                   slots(call.tensors), registers(call.params), call.scratch_bytes);
+  if (call.blocks >= 0) text += fmt::format(" blocks r{}", call.blocks);
   for (size_t g = 0; g < call.guards.size(); ++g) text += guard_text(g == 0 ? " if" : " and", call.guards[g]);
   return text;
 }

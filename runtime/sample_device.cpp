@@ -145,6 +145,7 @@ Status Frame::record_call(const Instruction& i, Worker& worker) {
   }
   if (spec.scratch_bytes >= 0) call.scratch_bytes = int_register(spec.scratch_bytes);
   if (call.scratch_bytes < 0) return std::unexpected(malformed("a kernel asks for negative scratch memory"));
+  if (spec.blocks >= 0) call.blocks = std::max<int64_t>(int_register(spec.blocks), 1);
   record_.calls.push_back(call);
   return {};
 }

@@ -249,6 +249,7 @@ void Verifier::tables() {
       if (const auto& device = program_.kernels[static_cast<size_t>(call.kernel)].device)
         for (const int32_t divisor : device->divisors) index(divisor, call.params.size(), "divisor");
     if (call.scratch_bytes != -1) reg(call.scratch_bytes);
+    if (call.blocks != -1) reg(call.blocks);
     for (const CallGuard& guard : call.guards) slot(guard.slot);
     if (problem_.empty())
       require(call.guards.empty() || program_.kernels[static_cast<size_t>(call.kernel)].device,

@@ -4,6 +4,7 @@
 // verifier loops_verifier.cpp.
 #include "compiler/kernel/loops.h"
 
+#include <algorithm>
 #include <type_traits>
 
 #include "runtime/kernel_abi.h"
@@ -213,14 +214,21 @@ Block expand_band_row(const BandRow& row, std::vector<DType>& var_types) {
 
 ScratchLayout layout_scratch(const LoopKernel& kernel) {
   ScratchLayout layout;
+  const auto is_scratch = [](const LoopBuffer& buffer) { return buffer.kind == BufferKind::kScratch; };
+  const bool is_only = std::ranges::count_if(kernel.buffers, is_scratch) == 1;
   Expr at = const_int(0);
   for (const LoopBuffer& buffer : kernel.buffers) {
-    if (buffer.kind != BufferKind::kScratch) {
+    if (!is_scratch(buffer)) {
       layout.offsets.emplace_back();
       continue;
     }
     layout.offsets.push_back(at);
-    at = at + padded_bytes(buffer.elements, buffer.type);
+    const Expr& elements = buffer.elements;
+    const bool may_be_empty = elements->kind == ExprKind::kOp && elements->op == ScalarOp::kSelect &&
+                              is_const_int(elements->args[1], 0);
+    at = is_only && may_be_empty
+             ? select(elements->args[0], const_int(0), padded_bytes(elements->args[2], buffer.type))
+             : at + padded_bytes(elements, buffer.type);
   }
   layout.bytes = at;
   return layout;

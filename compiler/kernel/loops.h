@@ -65,7 +65,8 @@ namespace galatea::kernel {
 enum class BufferKind : uint8_t { kInput, kOutput, kScratch, kShared };
 
 /// Memory that each block of a GPU has for the tile that it works on, where LoopKernel::block_bytes is no
-/// more; else kSpilledTiles blocks have block_bytes each, in the only scratch buffer of such a kernel.
+/// more; else kSpilledTiles blocks have block_bytes each, in the only scratch buffer of a kernel made in tiles.
+/// That one is empty in calls of small numbers whose tiles fit (small_indices.h).
 /// Buffers of kind kShared are views of all of it: who stores what where, offsets say.
 inline constexpr int64_t kSharedBytes = 32768;
 inline constexpr int64_t kSpilledTiles = 8;
@@ -194,7 +195,7 @@ struct VectorOffset {
 bool match_vector_offset(const Expr& offset, int variable, const std::vector<bool>& varying,
                          VectorOffset* out);
 /// Scratch bytes (each buffer padded and aligned as kernel_abi.h says) over kParam only, and each buffer's
-/// byte offset.
+/// byte offset. Where the only buffer is empty, there are none: whoever is called sees which calls these are.
 struct ScratchLayout {
   std::vector<Expr> offsets;  ///< per buffer; empty for inputs and outputs
   Expr bytes;

@@ -8,6 +8,7 @@
 #include <map>
 
 #include "compiler/kernel/lowering.h"
+#include "compiler/kernel/small_indices.h"
 
 namespace galatea::kernel::lowering {
 
@@ -49,6 +50,16 @@ bool is_monotone(const Expr& e, const Kernel& kernel) {
     default:
       return false;
   }
+}
+
+/// Whether a call is one of nearly all: its tiles fit, and its numbers are small.
+Expr is_usual(const LoopKernel& loops) {
+  Expr usual = loops.block_bytes <= const_int(kSharedBytes);
+  for (const int index : SmallIndices::params(loops)) {
+    const Expr number = param(index, DType::kI64);
+    usual = usual & (number >= const_int(-kMostOfSmall)) & (number <= const_int(kMostOfSmall));
+  }
+  return usual;
 }
 
 }  // namespace
@@ -359,13 +370,14 @@ std::optional<LoopKernel> Lowering::run_tiles() {
   const std::optional<Tiles> tiles = plan_tiles();
   if (!tiles) return {};
   out_.block_bytes = tiles->bytes;
-  if (const Expr fits = tiles->bytes <= const_int(kSharedBytes); !is_const(fits) || fits->value.bits == 0)
-    new_scratch("tiles", DType::kU8, select(fits, const_int(0), tiles->bytes * const_int(kSpilledTiles)));
   TileEmitter(*this, *tiles).run();
   top_.insert(top_.end(), std::make_move_iterator(out_.body.begin()),
               std::make_move_iterator(out_.body.end()));
   out_.body = std::move(top_);
   tidy(out_);
+  if (const Expr usual = is_usual(out_); !is_const(usual) || usual->value.bits == 0)
+    new_scratch("tiles", DType::kU8,
+                select(usual, const_int(0), max(tiles->bytes, const_int(1)) * const_int(kSpilledTiles)));
   return std::move(out_);
 }
 

@@ -12,6 +12,14 @@ namespace {
 /// be small is cut off (galatea_far() of the prelude of CUDA).
 constexpr int64_t kNear = 1 << 20;
 
+/// A quotient or a remainder of integers; by 0 both are 0. Whatever it is divided by, a number only gets smaller.
+ScalarRange divided(ScalarOp op, const ScalarRange& a, const ScalarRange& b) {
+  const Wide most = std::min<Wide>(std::max(a.high, -a.low), INT64_MAX);
+  if (a.low < 0 || (op == ScalarOp::kDiv && b.low < 0)) return integers(-most, most);
+  const Wide largest = std::max(b.high, -b.low), least = std::max<Wide>(b.low, 1);
+  return integers(0, op == ScalarOp::kDiv ? most / least : std::min(most, std::max<Wide>(largest - 1, 0)));
+}
+
 }  // namespace
 
 SmallIndices::SmallIndices(const LoopKernel& loops, Numbers numbers) : values_(loops.var_types.size()) {
@@ -49,12 +57,8 @@ ScalarRange SmallIndices::compute(const Expr& e) {
   if (e->kind != ExprKind::kOp) return everything(e->type);
   std::vector<ScalarRange> args;
   for (const Expr& arg : e->args) args.push_back(range(arg));
-  // Whatever an integer is divided by, it only gets smaller; by 0 it gives 0.
-  if ((e->op == ScalarOp::kDiv || e->op == ScalarOp::kRem) && e->type == DType::kI64) {
-    const Wide most = std::max(args[0].high, -args[0].low);
-    const bool is_natural = args[0].low >= 0 && (e->op == ScalarOp::kRem || args[1].low >= 0);
-    return integers(is_natural ? 0 : -most, std::min<Wide>(most, INT64_MAX));
-  }
+  if ((e->op == ScalarOp::kDiv || e->op == ScalarOp::kRem) && e->type == DType::kI64)
+    return divided(e->op, args[0], args[1]);
   return range_of(e->op, e->type, e->args[0]->type, args);
 }
 

@@ -44,7 +44,7 @@ class SmallIndices {
   bool is_clamp(const Expr& e);
   /// A sum whose first operand need not be small, and whose second is.
   bool is_far_sum(const Expr& e);
-  /// The i64 parameters of a kernel that have to be small for that.
+  /// The i64 parameters of a kernel that have to be small for that, in a call that has no scratch.
   static std::vector<int> params(const LoopKernel& loops);
 
  private:

@@ -305,15 +305,20 @@ void Emitter::emit_kernel(const PlannedKernel& kernel, const std::vector<ir::Nod
     call.tensors.push_back(table_.info(value).slot);
   }
   call.params = regs(kernel.params);
-  Expr bytes = kernel::rewrite(kernel.scratch_bytes, [&](const Expr& x) -> Expr {
-    return x->kind == kernel::ExprKind::kParam ? table_.resolve(kernel.params[static_cast<size_t>(x->index)])
-                                               : Expr{};
-  });
+  const auto of_sample = [&](const Expr& over_params) {
+    return kernel::rewrite(over_params, [&](const Expr& x) -> Expr {
+      return x->kind == kernel::ExprKind::kParam
+                 ? table_.resolve(kernel.params[static_cast<size_t>(x->index)])
+                 : Expr{};
+    });
+  };
+  const Expr bytes = of_sample(kernel.scratch_bytes);
   may_fail_on_gpu_ = may_fail_on_gpu_ || (kernel.on_gpu && may_raise_flags(kernel));
   if (!kernel.on_gpu)
     claim(MemoryClaim::Kind::kScratch, DType::kU8, {bytes},
           program_.kernels[static_cast<size_t>(kernel.kernel)].name);
   call.scratch_bytes = reg(bytes);
+  if (kernel.on_gpu && kernel.blocks) call.blocks = reg(of_sample(kernel.blocks));
   Instruction& instruction = emit(Op::kCallKernel);
   instruction.a = static_cast<int32_t>(program_.kernel_calls.size());
   instruction.on_device = kernel.on_gpu;

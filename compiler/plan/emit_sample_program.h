@@ -29,6 +29,7 @@ struct PlannedKernel {
   std::vector<ir::ValueId> outputs;
   std::vector<Expr> params;
   Expr scratch_bytes;  ///< over kParam
+  Expr blocks;         ///< over kParam; of a GPU, and may be empty (DeviceKernelFacts)
 };
 
 /// What was decided of a graph before code is emitted. `kernels[g]` belongs to groups.groups[g]; empty groups

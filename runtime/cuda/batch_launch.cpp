@@ -62,9 +62,9 @@ int32_t BatchLaunch::add_upload(const void* data, int64_t bytes) {
 
 void BatchLaunch::add_call(int32_t site, int32_t sample, std::span<const LaunchTensor> tensors,
                            std::span<const uint64_t> params, int64_t scratch_bytes, int32_t location,
-                           int32_t kernel, std::span<const DeviceGuard> guards) {
+                           int32_t kernel, std::span<const DeviceGuard> guards, int64_t blocks) {
   calls_.push_back({site, sample, location, kernel < 0 ? site : kernel, tensors_.size(), tensors.size(),
-                    params_.size(), params.size(), guards_.size(), guards.size(), scratch_bytes});
+                    params_.size(), params.size(), guards_.size(), guards.size(), scratch_bytes, blocks});
   tensors_.insert(tensors_.end(), tensors.begin(), tensors.end());
   params_.insert(params_.end(), params.begin(), params.end());
   guards_.insert(guards_.end(), guards.begin(), guards.end());
@@ -79,6 +79,8 @@ uint32_t BatchLaunch::count_tiles(const Call& call, const LaunchKernel& kernel) 
         std::clamp<int64_t>(static_cast<int64_t>(grid[0] * grid[1] * grid[2]), 1, kMostBlocks));
   }
   if (!kernel.is_tiled || static_cast<size_t>(kernel.inputs) >= call.num_tensors) return 1;
+  const int64_t most = kernel.shares_phases ? kMostSharing : kMostBlocks;
+  if (call.blocks > 0) return static_cast<uint32_t>(std::min(call.blocks, most));
   const auto volume = [&](size_t t) {
     const KernelTensor& tensor = tensors_[call.first_tensor + t].view;
     int64_t elements = 1;
@@ -90,8 +92,7 @@ uint32_t BatchLaunch::count_tiles(const Call& call, const LaunchKernel& kernel) 
   for (size_t t = 0; kernel.shares_phases && t < call.num_tensors; ++t)
     largest = std::max(largest, volume(t));
   constexpr int64_t kTile = kThreads * kElementsPerThread;
-  return static_cast<uint32_t>(std::clamp<int64_t>((largest + kTile - 1) / kTile, 1,
-                                                   kernel.shares_phases ? kMostSharing : kMostBlocks));
+  return static_cast<uint32_t>(std::clamp<int64_t>((largest + kTile - 1) / kTile, 1, most));
 }
 
 /// A division by what the host knows is no reason to look for flags where that is not zero.

@@ -1,5 +1,5 @@
-// NVRTC compiles the examples' kernels: for the oldest architecture that is supported, for data centres, and
-// for the newest one it knows, in turns (each example for each at the full scale);
+// NVRTC compiles the examples' kernels: for the oldest architectures that are supported, for those of data
+// centres (80, 90, 100), and for the newest one it knows, in turns (each example for each at the full scale);
 // GALATEA_TEST_ALL_ARCHITECTURES=1: for all. GALATEA_TEST_FIGURES=1 prints what
 // each kernel takes on each.
 #include <fmt/format.h>
@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <cstdlib>
 #include <set>
+#include <span>
+#include <sstream>
 
 #include "compiler/codegen/cuda/cubin_figures.h"
 #include "compiler/codegen/cuda/device_linker.h"
@@ -39,9 +41,10 @@ TEST(CudaText, IsCompiledForOldAndNewArchitectures) {
   auto nvrtc = codegen::Nvrtc::open();
   if (!nvrtc) GTEST_SKIP() << nvrtc.error().message();
   const std::vector<int>& known = (*nvrtc)->architectures();
+  const std::set<int> usual = {75, 80, 90, 100};
   std::set<int> chosen = {known.front(), known.back()};
   for (const int architecture : known)
-    if (architecture == 75 || architecture == 90 || std::getenv("GALATEA_TEST_ALL_ARCHITECTURES"))
+    if (usual.contains(architecture) || std::getenv("GALATEA_TEST_ALL_ARCHITECTURES"))
       chosen.insert(architecture);
   // Each example for some of them, all of them for some example.
   const std::vector<int> tried(chosen.begin(), chosen.end());
@@ -79,6 +82,46 @@ TEST(CudaText, IsCompiledForOldAndNewArchitectures) {
                    fmt::format("sm_{}", job.architecture), f.registers, f.shared, f.local, f.code,
                    job.example->kernels[number].name, job.example->name);
     }
+  }
+}
+
+/// What a kernel reads and writes without saying what memory it is, in PTX: `ld.u8`, and not `ld.global.u8`. The
+/// form for rare calls, a function of its own, is not looked at.
+std::vector<std::pair<std::string, int>> generic_accesses(const std::string& ptx) {
+  std::vector<std::pair<std::string, int>> out;
+  bool in_kernel = false;
+  std::istringstream lines(ptx);
+  for (std::string line; std::getline(lines, line);) {
+    if (const size_t entry = line.find(".entry "); entry != std::string::npos)
+      out.emplace_back(line.substr(entry + 7, line.find('(') - entry - 7), 0);
+    if (line.find(".entry ") != std::string::npos || line.find(".func ") != std::string::npos)
+      in_kernel = line.find(".entry ") != std::string::npos;
+    const size_t begin = line.find_first_not_of(" \t");
+    if (!in_kernel || begin == std::string::npos) continue;
+    std::string instruction = line.substr(begin);
+    if (instruction[0] == '@') instruction.erase(0, instruction.find_first_of(" \t") + 1);
+    const std::string name = instruction.substr(0, instruction.find_first_of(" \t"));
+    const auto is = [&](const char* what) { return name.starts_with(what); };
+    const auto says = [&](const char* what) { return name.find(what) != std::string::npos; };
+    if (!is("ld.") && !is("st.") && !is("atom.") && !is("red.")) continue;
+    if (!says(".global") && !says(".shared") && !says(".local") && !says(".param") && !says(".const"))
+      ++out.back().second;
+  }
+  return out;
+}
+
+/// An address of which nobody says whether it is a block's memory or the device's is looked up at every access.
+TEST(CudaText, OfUsualCallsSaysWhatMemoryItReads) {
+  auto nvrtc = codegen::Nvrtc::open();
+  if (!nvrtc) GTEST_SKIP() << nvrtc.error().message();
+  const auto number = static_cast<size_t>(scaled(static_cast<int64_t>(example_kernels().size()), 4));
+  for (const ExampleKernels& example : std::span(example_kernels()).first(number)) {
+    if (example.kernels.empty()) continue;
+    auto ptx = (*nvrtc)->compile_to_ptx(codegen::cuda_prelude() + text_of(example), example.name + ".cu", 90);
+    ASSERT_TRUE(ptx) << ptx.error().message();
+    const auto found = generic_accesses(*ptx);
+    EXPECT_EQ(found.size(), example.kernels.size()) << example.name;
+    for (const auto& [kernel, accesses] : found) EXPECT_EQ(accesses, 0) << kernel;
   }
 }
 

@@ -72,8 +72,9 @@ class Arena {
     scratch_.assign(scratch_bytes / 8 + 64, 0xA5A5A5A5A5A5A5A5U);
     auto address = reinterpret_cast<uintptr_t>(scratch_.data());
     status_ = 0;
-    return {tensors_.data(), params_.data(), reinterpret_cast<uint8_t*>((address + 63) & ~uintptr_t{63}),
-            &status_};
+    // As kernels get it from whoever calls them: none where none is needed.
+    auto* const scratch = reinterpret_cast<uint8_t*>((address + 63) & ~uintptr_t{63});
+    return {tensors_.data(), params_.data(), scratch_bytes > 0 ? scratch : nullptr, &status_};
   }
   /// The memory of each tensor, inputs first, for backends that have memory of their own.
   std::vector<std::vector<uint8_t>>& bytes() { return bytes_; }

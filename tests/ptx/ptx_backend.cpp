@@ -8,6 +8,7 @@
 #include "compiler/codegen/cuda/host_call.h"
 #include "compiler/kernel/spread_phases.h"
 #include "runtime/program.h"
+#include "tests/loops/loop_harness.h"
 #include "tests/ptx/ptx_machine.h"
 
 namespace galatea::testing {
@@ -15,7 +16,9 @@ namespace galatea::testing {
 struct PtxBackend::Kernel {
   KernelCost cost;
   int inputs = 0, tensors = 0;
+  size_t num_params = 0;
   bool is_tiled = false, shares_phases = false;
+  kernel::Expr blocks;
   std::unique_ptr<PtxMachine> machine;
   std::string error;
 };
@@ -47,11 +50,14 @@ class PtxBackend::Code final : public runtime::KernelCode {
   /// Like BatchLaunch::count_tiles().
   uint32_t count_blocks(const runtime::KernelCall& call) const {
     if (!kernel_->is_tiled) return 1;
+    const int64_t most = kernel_->shares_phases ? 128 : 65536;
+    if (kernel_->blocks)
+      return static_cast<uint32_t>(std::clamp<int64_t>(
+          value_of(kernel_->blocks, {call.params, call.params + kernel_->num_params}), 1, most));
     int64_t largest = volume(call.tensors[kernel_->inputs]);
     for (int t = 0; kernel_->shares_phases && t < kernel_->tensors; ++t)
       largest = std::max(largest, volume(call.tensors[t]));
-    return static_cast<uint32_t>(
-        std::clamp<int64_t>((largest + 2047) / 2048, 1, kernel_->shares_phases ? 128 : 65536));
+    return static_cast<uint32_t>(std::clamp<int64_t>((largest + 2047) / 2048, 1, most));
   }
 
   std::shared_ptr<Kernel> kernel_;
@@ -75,6 +81,8 @@ Result<std::vector<codegen::CompiledKernel>> PtxBackend::compile(std::span<const
       kernel->tensors = std::max(kernel->tensors, buffer.tensor + 1);
     kernel->is_tiled = codegen::can_be_tiled(*job.loops);
     kernel->shares_phases = kernel::shares_phases(*job.loops);
+    kernel->blocks = codegen::blocks_with_work(*job.loops);
+    kernel->num_params = job.loops->params.size();
     kernel->machine = std::make_unique<PtxMachine>(kernel->cost.program);
     kernels_.push_back(kernel);
     out.push_back({std::make_shared<Code>(kernel), false, 0});

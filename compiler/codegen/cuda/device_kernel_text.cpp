@@ -1,4 +1,4 @@
-// One line of numbers, then the size of the scratch memory.
+// One line of numbers, one of the blocks with work (it may be empty), then the size of the scratch memory.
 #include "compiler/codegen/cuda/device_kernel_text.h"
 
 #include <fmt/format.h>
@@ -21,7 +21,8 @@ std::string numbers_of(const runtime::DeviceKernel& device) {
 }  // namespace
 
 std::string to_text(const DeviceKernelFacts& facts) {
-  return numbers_of(*facts.device) + scratch_to_text(facts.scratch_bytes);
+  const std::string blocks = facts.blocks ? kernel::to_text(facts.blocks) : "";
+  return numbers_of(*facts.device) + blocks + "\n" + scratch_to_text(facts.scratch_bytes);
 }
 
 std::optional<DeviceKernelFacts> read_device_facts(const std::string& text, const kernel::Kernel& kernel) {
@@ -38,13 +39,18 @@ std::optional<DeviceKernelFacts> read_device_facts(const std::string& text, cons
   if (numbers != numbers_of(device) || device.inputs < 0 ||
       device.inputs > static_cast<int>(kernel.inputs.size()))
     return std::nullopt;
-  auto scratch = read_scratch(text.substr(end + 1), kernel);
-  if (!scratch) return std::nullopt;
+  const size_t end_of_blocks = text.find('\n', end + 1);
+  if (end_of_blocks == std::string::npos) return std::nullopt;
+  const std::string blocks_text = text.substr(end + 1, end_of_blocks - end - 1);
+  std::optional<kernel::Expr> blocks = kernel::Expr();
+  if (!blocks_text.empty()) blocks = read_scratch(blocks_text, kernel);
+  auto scratch = read_scratch(text.substr(end_of_blocks + 1), kernel);
+  if (!scratch || !blocks) return std::nullopt;
   FlagCauses causes = flag_causes(kernel);
   device.may_fail = causes.may_fail;
   device.divisors = std::move(causes.divisors);
   return DeviceKernelFacts{std::make_shared<const runtime::DeviceKernel>(std::move(device)),
-                           std::move(*scratch)};
+                           std::move(*scratch), std::move(*blocks)};
 }
 
 }  // namespace galatea::codegen

@@ -17,6 +17,7 @@ namespace galatea::codegen {
 struct DeviceKernelFacts {
   std::shared_ptr<const runtime::DeviceKernel> device;  ///< its cubin is null; nullptr: nothing is known
   kernel::Expr scratch_bytes;                           ///< over kParam (kernel::layout_scratch)
+  kernel::Expr blocks = {};                             ///< over kParam (blocks_with_work); may be empty
 };
 
 std::string to_text(const DeviceKernelFacts& facts);

@@ -72,7 +72,7 @@ class Emitter {
       emit_steps(steps);
     else
       block(kernel_.body);
-    out_.line("if (flags != 0 && call.status) GALATEA_OR(call.status, flags);");
+    out_.line("if (flags != 0 && call.status) GALATEA_OR(galatea_global(call.status), flags);");
     if (form_ != TextForm::kKernel)
       out_.line(form_ == TextForm::kArm ? "GALATEA_ARM_END" : "GALATEA_RARE_END");
     out_.dedent();
@@ -106,6 +106,7 @@ class Emitter {
       const LoopBuffer& buffer = kernel_.buffers[b];
       const std::string type = memory_type(buffer.type), name = buffer_name(static_cast<int>(b));
       if (buffer.kind == BufferKind::kShared) continue;  // once it is known where they lie
+      if (buffer.kind == BufferKind::kScratch && is_made_in_tiles(kernel_)) continue;  // memory of blocks
       if (buffer.kind == BufferKind::kInput) {
         out_.line(fmt::format("const {0}* const {1} = galatea_global((const {0}*)tensors[{2}].data);", type,
                               name, buffer.tensor));
@@ -125,28 +126,27 @@ class Emitter {
   }
 
   /// The memory of a block: as much as it needs where that is known and little, else kSharedBytes. A call that
-  /// needs more has scratch, which few blocks share then, and is made by the rare form.
+  /// needs more has scratch, which few blocks share then. Of a kernel made in tiles, calls that have scratch are
+  /// made by the rare form.
   void emit_block_memory() {
     const Expr& bytes = kernel_.block_bytes;
     const bool known = is_const(bytes) && const_value(bytes) <= kSharedBytes;
     // Of the kernels of one launch a block runs one: they share it.
     if (form_ == TextForm::kKernel) out_.line(fmt::format("GALATEA_SHARED({})", block_memory(kernel_)));
-    if (!known) {
-      out_.line(fmt::format("const i64 need = {};", shared(bytes)));
-      names_.emplace(bytes.get(), "need");
-      out_.line(fmt::format("const bool fits = need <= {};", kSharedBytes));
-    }
-    if (!rare_.empty()) emit_rare(known);
+    if (!rare_.empty()) emit_rare();
     if (known || !rare_.empty()) {
       out_.line("u8* const memory = galatea_shared(shared);");
       out_.line("const u32 blocks = tiles;");
       return;
     }
+    out_.line(fmt::format("const i64 need = {};", shared(bytes)));
+    names_.emplace(bytes.get(), "need");
+    out_.line(fmt::format("const bool fits = need <= {};", kSharedBytes));
     out_.line(fmt::format("u8* const memory = fits ? shared : call.scratch + galatea_min(tile, {}u) * need;",
                           kSpilledTiles - 1));
     out_.line(fmt::format("const u32 blocks = fits ? tiles : galatea_min(tiles, {}u);", kSpilledTiles));
   }
-  void emit_rare(bool known) {
+  void emit_rare() {
     out_.line("struct any_numbers {");
     out_.indent();
     out_.line("GALATEA_RARE");
@@ -154,10 +154,7 @@ class Emitter {
     for (std::string line; std::getline(lines, line);) out_.line(line);
     out_.dedent();
     out_.line("};");
-    std::string small = known ? "true" : "fits";
-    for (const int p : SmallIndices::params(kernel_))
-      small += fmt::format(" && galatea_is_small({})", param_name(static_cast<size_t>(p)));
-    out_.line(fmt::format("if (!({})) GALATEA_RUN_RARE(any_numbers, {})", small,
+    out_.line(fmt::format("if (call.scratch) GALATEA_RUN_RARE(any_numbers, {})",
                           form_ == TextForm::kKernel ? "calls[number]" : "call"));
     indices_.emplace(kernel_, Numbers::kSmall);  // from here on
   }
@@ -574,8 +571,15 @@ class Emitter {
   std::unordered_map<const ExprNode*, std::string> wide_loads_;  ///< what is in registers already
 };
 
+/// Whether some calls are not small, or do not fit: those have scratch.
+bool has_rare_calls(const LoopKernel& loops) {
+  return is_made_in_tiles(loops) && std::ranges::any_of(loops.buffers, [](const LoopBuffer& buffer) {
+           return buffer.kind == BufferKind::kScratch;
+         });
+}
+
 std::string text_of(const LoopKernel& loops, const std::string& name, TextForm form) {
-  if (!is_made_in_tiles(loops)) return Emitter(loops, name, form).run();
+  if (!has_rare_calls(loops)) return Emitter(loops, name, form).run();
   return Emitter(loops, name, form, Emitter(loops, "", TextForm::kRare).run()).run();
 }
 

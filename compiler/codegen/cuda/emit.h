@@ -27,6 +27,8 @@ bool can_be_tiled(const kernel::LoopKernel& loops);
 /// Whether blocks make tiles of the output, and nothing else: places and sizes of stages take many registers
 /// then.
 bool is_made_in_tiles(const kernel::LoopKernel& loops);
+/// How many blocks of a call have something to do, over parameters; empty where only a call's tensors tell.
+kernel::Expr blocks_with_work(const kernel::LoopKernel& loops);
 /// What may raise flags in a call (an integer division by zero). Loops divide by extents as well, which
 /// cannot fail, so stages are asked.
 struct FlagCauses {

@@ -238,7 +238,6 @@ constexpr const char* kScalars = R"(
 #define GALATEA_WIDE_GRID(v, width, end) for (i64 v = thread * (width); v < (end); v += step * (width))
 #define GALATEA_SMALL_GRID(v, end) for (i32 n_##v = (i32)thread, e_##v = (i32)(end); n_##v < e_##v; n_##v += (i32)step)
 #define GALATEA_GRID(v, begin, end) for (i64 v = (begin) + thread; v < (end); v += step)
-GALATEA_INLINE bool galatea_is_small(i64 number) { return number >= -16383 && number <= 16383; }
 // What is clamped to small numbers, perhaps with a small one added before: cut off where that changes nothing.
 GALATEA_INLINE i32 galatea_far(i64 number) {
   return (i32)(number < -(1 << 28) ? -(1 << 28) : number > (1 << 28) ? (1 << 28) : number);
@@ -246,8 +245,9 @@ GALATEA_INLINE i32 galatea_far(i64 number) {
 // Calls of an arm have guards: a sample that went another way, as the GPU has found, has nothing to do here.
 GALATEA_INLINE bool galatea_runs(const galatea_call& call) {
   for (u32 g = 0; g < call.num_guards; ++g) {
-    const u32 flag = *call.guards[g].flag, largest = call.guards[g].largest;
-    if ((flag < largest ? flag : largest) != call.guards[g].wanted) return false;
+    const galatea_guard guard = galatea_global(call.guards)[g];
+    const u32 flag = *galatea_global(guard.flag);
+    if ((flag < guard.largest ? flag : guard.largest) != guard.wanted) return false;
   }
   return true;
 }
