@@ -291,11 +291,13 @@ std::string LmdbSource::describe(int64_t index) const {
   return fmt::format("{} at key {}", names_[there.file], printable(text));
 }
 
-Result<std::span<const uint8_t>> LmdbSource::value(int64_t index) const {
+Result<LmdbSource::Value> LmdbSource::value(int64_t index) const {
   const Record& there = record(index);
-  GALATEA_ASSIGN(const std::span<const uint8_t> bytes, bytes_of(there));
-  const Key& key = keys_[static_cast<size_t>(index)];
-  return value_of({.key = {}, .value = there.place, .on_own = key.on_own}, bytes, file_of(there).name());
+  GALATEA_ASSIGN(RecordBytes record, bytes_of(there));
+  const LmdbEntry entry{.value = there.place, .on_own = keys_[static_cast<size_t>(index)].on_own};
+  GALATEA_ASSIGN(const std::span<const uint8_t> bytes,
+                 value_of(entry, record.bytes(), file_of(there).name()));
+  return Value{std::move(record), bytes};
 }
 
 }  // namespace galatea::native
