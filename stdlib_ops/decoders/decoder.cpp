@@ -148,11 +148,11 @@ EncodedExtents peek(RecipeBuilder& b, std::string_view type_argument) {
                                          applies_orientation(b), image_type, paged(b));
   // A header that states no pixels, or more than this, is refused (native/image_header.cpp).
   constexpr std::pair<int64_t, int64_t> kPixels = {1, int64_t{1} << 28};
-  const auto extents = b.native_scalars(
-      native::kImagePeek, {0}, page_scalars(b), config, {DType::kI64, DType::kI64, DType::kI64, DType::kI64},
-      {kPixels, kPixels, {1, native::kMaxChannels}, {1, kWholeScale}}, "HWC-");
+  const auto extents =
+      b.native_scalars(native::kImagePeek, {0}, page_scalars(b), config, std::vector<DType>(5, DType::kI64),
+                       {kPixels, kPixels, {1, native::kMaxChannels}, {1, kWholeScale}, {0, 1}}, "HWC--");
   const int64_t channels = channels_of(image_type);
-  return {extents[0], extents[1], channels > 0 ? i64(channels) : extents[2], extents[3]};
+  return {extents[0], extents[1], channels > 0 ? i64(channels) : extents[2], extents[3], extents[4]};
 }
 
 std::string decoder_config(const RecipeBuilder& b) {
@@ -176,12 +176,19 @@ Expr scaled_down(const Expr& n, const Expr& eighths) {
   return kernel::binary(ScalarOp::kShr, n * eighths, i64(3));
 }
 
+/// How far the first pixel of a low pass lies before the midst of those that it stands for, in pixels of the
+/// scaled image.
+Expr low_pass_shift(const EncodedExtents& image, const Expr& eighths) {
+  return to_f64(image.is_low_pass * (i64(kWholeScale) - eighths)) * f64(1.0 / (2 * kWholeScale));
+}
+
 /// What both decoders offer; rows and columns at full size.
 op::NativeOutput decoding(const RecipeBuilder& b, std::string function, const EncodedExtents& image,
                           const AxisRange& rows, const AxisRange& columns) {
   const Expr eighths = b.scale(kWholeScale);
   const auto axis = [&](char letter, const AxisRange& range) {
-    return op::ScaleOffer::Axis{letter, range.extent, range.start, scaled_down(range.start, eighths)};
+    return op::ScaleOffer::Axis{letter, range.extent, range.start,
+                                to_f64(scaled_down(range.start, eighths)) - low_pass_shift(image, eighths)};
   };
   op::NativeOutput native;
   native.function = std::move(function);

@@ -23,6 +23,7 @@ int64_t channels_of(int64_t image_type);
 struct EncodedExtents {
   Expr h, w, c;
   Expr least_eighths;  ///< what the file can be scaled to: 1, or 8 where it only comes whole
+  Expr is_low_pass;    ///< 1: pixels of a scaled image lie where every n-th of the whole one does, not amid n
 };
 EncodedExtents peek(RecipeBuilder& b, std::string_view type_argument);
 /// Static configuration of the decoding functions, JSON.

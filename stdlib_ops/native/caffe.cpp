@@ -47,11 +47,12 @@ class CaffeSource final : public LmdbSource {
   explicit CaffeSource(std::vector<Port> ports) : ports_(std::move(ports)) {}
 
   int64_t bytes(int64_t index) const override {
-    return runtime::claimed_bytes(record(index).place.size) + runtime::claimed_bytes(sizeof(int32_t));
+    // The record where it is read to, its image, its label.
+    return 2 * runtime::claimed_bytes(record(index).place.size) + runtime::claimed_bytes(sizeof(int32_t));
   }
   Status read(int64_t index, const AllocateOutput& allocate) const override {
-    GALATEA_ASSIGN(const std::span<const uint8_t> datum, value(index));
-    return deliver_datum(datum, describe(index), ports_, allocate);
+    GALATEA_ASSIGN(const Value datum, value(index));
+    return deliver_datum(datum.bytes, describe(index), ports_, allocate);
   }
 
  private:

@@ -270,13 +270,15 @@ class Caffe2Source final : public LmdbSource {
   explicit Caffe2Source(TensorProtosLayout layout) : layout_(std::move(layout)) {}
 
   int64_t bytes(int64_t index) const override {
-    // What the tensors become is known when the record was read: numbers take up to eight bytes for one.
-    return runtime::claimed_bytes(record(index).place.size) + runtime::claimed_bytes(4 * layout_.num_labels) +
+    // The record where it is read to, and its image. What the other tensors become is known when the record was
+    // read: numbers take up to eight bytes for one.
+    return 2 * runtime::claimed_bytes(record(index).place.size) +
+           runtime::claimed_bytes(4 * layout_.num_labels) +
            (layout_.additional + 1) * runtime::claimed_bytes(1);
   }
   Status read(int64_t index, const AllocateOutput& allocate) const override {
-    GALATEA_ASSIGN(const std::span<const uint8_t> protos, value(index));
-    return deliver_tensor_protos(protos, describe(index), layout_, allocate);
+    GALATEA_ASSIGN(const Value protos, value(index));
+    return deliver_tensor_protos(protos.bytes, describe(index), layout_, allocate);
   }
 
  private:

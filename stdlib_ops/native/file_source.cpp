@@ -51,8 +51,7 @@ Result<std::vector<FileEntry>> scan_root(const Json& config) {
     return unusable("file_filters is an empty list: no file could match",
                     "leave file_filters out, or name patterns such as \"*.jpg\"");
   GALATEA_ASSIGN(const std::vector<FolderEntry> folders, entries_of(root));
-  std::vector<FileEntry> out;
-  int32_t label = 0;
+  std::vector<std::string> names, paths;  // of the classes
   for (const FolderEntry& folder : folders) {
     const std::string path = far::join(root, folder.name);
     if (!folder.is_folder) {
@@ -66,16 +65,21 @@ Result<std::vector<FileEntry>> scan_root(const Json& config) {
       continue;
     }
     if (!folder_globs.empty() && !matches(folder.name, folder_globs, case_sensitive)) continue;
-    GALATEA_ASSIGN(const std::vector<FolderEntry> files, entries_of(path));
+    names.push_back(folder.name);
+    paths.push_back(path);
+  }
+  std::vector<FileEntry> out;
+  GALATEA_TRY(visit_folders(paths, [&](size_t label, const std::vector<FolderEntry>& files) -> Status {
     // Strings, not paths, which take each name apart: there may be millions.
-    const std::string path_prefix = path.ends_with('/') ? path : path + "/", name_prefix = folder.name + "/";
+    const std::string& path = paths[label];
+    const std::string path_prefix = path.ends_with('/') ? path : path + "/", name_prefix = names[label] + "/";
     const bool is_far = far::is_far(path);
     for (const FolderEntry& file : files)
       if (!file.is_folder && matches(file.name, globs, case_sensitive))
-        out.push_back(
-            {is_far ? far::join(path, file.name) : path_prefix + file.name, name_prefix + file.name, label});
-    ++label;
-  }
+        out.push_back({is_far ? far::join(path, file.name) : path_prefix + file.name, name_prefix + file.name,
+                       static_cast<int32_t>(label)});
+    return {};
+  }));
   if (out.empty()) {
     return unusable(
         fmt::format("no files found in the sub-folders of {}", root),
@@ -315,14 +319,15 @@ Result<std::vector<std::string>> list_unlabelled_files(const UnlabelledFiles& wa
   for (const FolderEntry& entry : entries)
     if (!entry.is_folder && matches(entry.name, {wanted.filter}, true))
       out.push_back(far::join(root, entry.name));
-  for (const FolderEntry& folder : entries) {
-    if (!folder.is_folder) continue;
-    const std::string path = far::join(root, folder.name);
-    GALATEA_ASSIGN(const std::vector<FolderEntry> files, entries_of(path));
+  std::vector<std::string> folders;
+  for (const FolderEntry& entry : entries)
+    if (entry.is_folder) folders.push_back(far::join(root, entry.name));
+  GALATEA_TRY(visit_folders(folders, [&](size_t k, const std::vector<FolderEntry>& files) -> Status {
     for (const FolderEntry& file : files)
       if (!file.is_folder && matches(file.name, {wanted.filter}, true))
-        out.push_back(far::join(path, file.name));
-  }
+        out.push_back(far::join(folders[k], file.name));
+    return {};
+  }));
   if (out.empty())
     return unusable(fmt::format("no files \"{}\" in {} and its sub-folders", wanted.filter, root),
                     "file_filter= says which names count");

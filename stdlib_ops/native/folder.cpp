@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <deque>
+#include <future>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -74,6 +76,25 @@ Result<std::vector<FolderEntry>> entries_of(const std::string& folder) {
   }
   std::ranges::sort(out, {}, &FolderEntry::name);
   return out;
+}
+
+Status visit_folders(const std::vector<std::string>& folders,
+                     const std::function<Status(size_t, const std::vector<FolderEntry>&)>& take) {
+  constexpr size_t kAtOnce = 16;
+  std::deque<std::future<Result<std::vector<FolderEntry>>>> coming;
+  for (size_t visited = 0, asked = 0; visited < folders.size(); ++visited) {
+    for (; asked < std::min(folders.size(), visited + kAtOnce); ++asked) {
+      // A folder of this machine is read when its turn comes; so is one far away if there are no more threads.
+      const auto policy =
+          far::is_far(folders[asked]) ? std::launch::async | std::launch::deferred : std::launch::deferred;
+      coming.push_back(std::async(policy, entries_of, folders[asked]));
+    }
+    const auto entries = coming.front().get();
+    coming.pop_front();
+    if (!entries) return std::unexpected(entries.error());
+    GALATEA_TRY(take(visited, *entries));
+  }
+  return {};
 }
 
 bool matches(const std::string& name, const std::vector<std::string>& globs, bool case_sensitive) {

@@ -49,9 +49,11 @@ struct ImageHeader {
   int64_t height = 0, width = 0;
   int channels = 3;  ///< as stored, palettes expanded, transparent colours (PNG tRNS) left out: 1, 2 (grey +
                      ///< alpha), 3, 4; TIFF and JPEG 2000 up to kMaxChannels
-  int orientation = 1;  ///< EXIF 1..8; 1 where absent or invalid
-  int bits = 8;         ///< per channel of the rows that decoding gives: 8 or 16, unsigned; 32: float
-  double white = 255;   ///< the sample that stands for 1; of floats 1
+  int orientation = 1;       ///< EXIF 1..8; 1 where absent or invalid
+  int bits = 8;              ///< per channel of the rows that decoding gives: 8 or 16, unsigned; 32: float
+  double white = 255;        ///< the sample that stands for 1; of floats 1
+  int least_eighths = 8;     ///< of its size, at which it can be decoded (1, 2 or 4), unless it is turned
+  bool is_low_pass = false;  ///< a smaller image has its pixels where every n-th of this one lies, not amid n
 };
 
 /// Progressive files with more scans than this cost time out of proportion to their size.
@@ -89,14 +91,16 @@ struct DecodeOptions {
   DType dtype = DType::kU8;
   bool adjust_orientation = true;
   bool fast_idct = false;
-  int eighths = 8;  ///< 1, 2 or 4: the image at that many eighths of its size; see can_scale()
+  int eighths = 8;  ///< 1, 2 or 4: the image at that many eighths of its size; see least_eighths()
   /// Of device="mixed": a device decodes the Huffman codes of images with more pixels, too.
   int64_t hybrid_huffman_threshold = 1'000'000;
   int64_t page = 0;  ///< which picture of a file that holds several
 };
-/// Whether the codec can decode at a smaller size, with positions that scale exactly: JPEG that is not turned
-/// or mirrored (its last block may reach past the image, so a mirrored edge lies off by a fraction).
-bool can_scale(const ImageHeader& header, int orientation);
+/// The least size at which the codec can decode the image, with positions that scale exactly; 8 where it is
+/// turned or mirrored (its last block may reach past the image, so a mirrored edge lies off by a fraction).
+constexpr int least_eighths(const ImageHeader& header, int orientation) {
+  return orientation == 1 ? header.least_eighths : 8;
+}
 
 /// Takes stored rows of the window and writes the output tensor (HWC, dense).
 class RowSink {

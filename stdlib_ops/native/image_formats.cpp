@@ -117,7 +117,7 @@ Status decode_window(Bytes bytes, const ImageHeader& header, const Window& windo
   if (!codec || codec->format != header.format)
     return image_error("the data is not an image of a known format");
   int orientation = options.adjust_orientation ? header.orientation : 1;
-  GALATEA_CHECK(options.eighths == 8 || can_scale(header, orientation), "this image only comes whole");
+  GALATEA_CHECK(options.eighths >= least_eighths(header, orientation), "this image comes no smaller");
   Window stored = to_stored(window, header, orientation);
   const int64_t height = (header.height * options.eighths + 7) / 8;
   const int64_t width = (header.width * options.eighths + 7) / 8;

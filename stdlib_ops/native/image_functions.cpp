@@ -52,7 +52,8 @@ Status peek(runtime::NativeContext& context) {
   context.scalar_results[1] = cell_from_int(DType::kI64, swap ? header.height : header.width);
   context.scalar_results[2] = cell_from_int(DType::kI64, decoded_channels(header, options.type));
   const int orientation = options.adjust_orientation ? header.orientation : 1;
-  context.scalar_results[3] = cell_from_int(DType::kI64, can_scale(header, orientation) ? 1 : 8);
+  context.scalar_results[3] = cell_from_int(DType::kI64, least_eighths(header, orientation));
+  context.scalar_results[4] = cell_from_int(DType::kI64, header.is_low_pass ? 1 : 0);
   return {};
 }
 
@@ -93,10 +94,6 @@ uint8_t* scratch_or_null(Scratch& scratch, int64_t size, Error* error) {
     *error = runtime::error_in_flight();
   }
   return nullptr;
-}
-
-bool can_scale(const ImageHeader& header, int orientation) {
-  return header.format == ImageFormat::kJpeg && orientation == 1;
 }
 
 namespace {

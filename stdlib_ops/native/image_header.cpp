@@ -18,6 +18,7 @@ uint32_t le32(const uint8_t* p) {
 
 Result<ImageHeader> read_jpeg_header(Bytes bytes, int64_t /*page*/) {
   ImageHeader header;
+  header.least_eighths = 1;
   size_t at = 2;
   while (true) {
     while (at < bytes.size() && bytes[at] != 0xFF) ++at;  // stray bytes before a marker

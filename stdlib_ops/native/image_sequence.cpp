@@ -56,12 +56,13 @@ class ImageSequences final : public runtime::SampleSource {
   std::string describe(int64_t index) const override { return frame(index, 0); }
 
   int64_t bytes(int64_t index) const override {
-    const auto shape = [&]() -> Result<FrameShape> {
-      GALATEA_ASSIGN(const Bytes encoded, content(frame(index, 0)));
-      GALATEA_ASSIGN(const ImageHeader header, read_header(encoded));
-      return FrameShape(header, options_.type);
-    }();
-    return shape ? runtime::claimed_bytes(length_ * shape->bytes()) : 0;
+    const auto content = content_of(frame(index, 0));
+    const auto header = content ? read_header(content->bytes()) : std::unexpected(content.error());
+    if (!header) return 0;  // reading will fail
+    // All frames, and one of them while it is decoded.
+    return runtime::claimed_bytes(length_ * FrameShape(*header, options_.type).bytes()) +
+           runtime::claimed_bytes(static_cast<int64_t>(content->bytes().size())) +
+           decode_working_bytes(content->bytes());
   }
 
   void will_read(int64_t index) const override {
@@ -73,7 +74,8 @@ class ImageSequences final : public runtime::SampleSource {
     uint8_t* to = nullptr;
     for (int64_t k = 0; k < length_; ++k) {
       const std::string path = frame(index, k);
-      GALATEA_ASSIGN(const Bytes encoded, content(path));
+      GALATEA_ASSIGN(const RecordBytes content, content_of(path));
+      const Bytes encoded = content.bytes();
       const auto header = read_header(encoded);
       if (!header) return of_frame(path, header.error());
       const FrameShape shape(*header, options_.type);
@@ -103,8 +105,7 @@ class ImageSequences final : public runtime::SampleSource {
     const SequencePlace& place = places_[static_cast<size_t>(index)];
     return folders_[place.folder][place.first + static_cast<size_t>(k * stride_)];
   }
-  /// Valid until the thread's next call.
-  static Result<Bytes> content(const std::string& path) {
+  static Result<RecordBytes> content_of(const std::string& path) {
     GALATEA_ASSIGN(const std::shared_ptr<const ByteSource> file, open_file(path));
     return read_record(*file, {0, file->size()});
   }

@@ -1,11 +1,9 @@
-// JPEG 2000 by openjpeg: only the tiles and code blocks that a window needs.
+// JPEG 2000 by openjpeg: only the tiles, code blocks and levels of resolution that a window needs.
 //
-// Comes in: a whole file (JP2 or a bare codestream) and a window. Goes out: its rows, in the width of its
-// samples. The header is read by hand: boxes of ISO/IEC 15444-1 annex I, the SIZ marker of its annex A.
-//
-// Its levels of resolution are not offered as scales: a low pass has its samples where every second pixel was,
-// not between two, so that an eighth would lie half of its own pixel off.
+// Comes in: a whole file (JP2 or a bare codestream), a window and a scale. Goes out: its rows, in the width of
+// its samples. The header is read by hand: boxes of ISO/IEC 15444-1 annex I, markers of its annex A.
 #include <algorithm>
+#include <bit>
 #include <cstdio>
 #include <cstring>
 #include <memory>
@@ -38,6 +36,7 @@ struct J2kLayout {
   bool is_ycc = false;  ///< luma and chroma (sYCC)
   bool has_boxes = false;
   bool is_subsampled = false;
+  int least_eighths = 8;  ///< of its size, at which it holds a low pass that may stand for it
 };
 
 std::unexpected<Error> j2k_damaged() { return image_error("the JPEG 2000's header is damaged or cut off"); }
@@ -69,6 +68,41 @@ Status read_siz(Bytes stream, J2kLayout& out) {
     out.is_subsampled |= stream[at + 1] != 1 || stream[at + 2] != 1;
   }
   return {};
+}
+
+/// The least part of the size that a low pass of the transform with these levels may stand for. That of the
+/// reversible one (5-3) lets so much of fine patterns through that only its half does.
+int eighths_of(size_t levels, bool is_reversible) {
+  return 8 >> std::min<size_t>(levels, is_reversible ? 1 : 3);
+}
+
+/// Looks for what says how the picture was transformed: COD, in the main header and in those of tiles.
+void read_coding_style(Bytes stream, J2kLayout& out) {
+  constexpr uint64_t kCod = 0xFF52, kCoc = 0xFF53, kStartOfTile = 0xFF90, kData = 0xFF93;
+  constexpr size_t kLongestRead = 14;
+  // The pixels of a low pass have their places on the reference grid.
+  if (out.is_subsampled || out.x0 % 8 != 0 || out.y0 % 8 != 0) return;
+  size_t tile_end = 0;
+  for (size_t at = 2; at + kLongestRead <= stream.size();) {
+    const uint64_t marker = be_number(stream, at, 2), length = be_number(stream, at + 2, 2);
+    const bool is_of_tile = tile_end > 0;
+    if (marker == kCoc || (marker == kCod && is_of_tile)) {
+      out.least_eighths = 8;  // some part of the picture has another transform
+      return;
+    }
+    if (marker == kCod) out.least_eighths = eighths_of(stream[at + 9], stream[at + 13] == 1);
+    if (marker == kStartOfTile) {
+      const uint64_t size = be_number(stream, at + 6, 4);  // 0: to the end
+      tile_end = size == 0 ? stream.size() : at + size;
+    }
+    if (marker != kData) {
+      at += 2 + length;
+    } else if (tile_end > at) {
+      at = tile_end;
+    } else {
+      return;  // openjpeg will say what is wrong
+    }
+  }
 }
 
 /// A box: its name, and what is in it.
@@ -118,6 +152,7 @@ Result<J2kLayout> read_j2k_layout(Bytes bytes) {
   J2kLayout out;
   if (!starts_with(bytes, kBoxes)) {
     GALATEA_TRY(read_siz(bytes, out));
+    read_coding_style(bytes, out);
   } else {
     out.has_boxes = true;
     Bytes header;
@@ -127,6 +162,7 @@ Result<J2kLayout> read_j2k_layout(Bytes bytes) {
       if (box.name == "jp2h") header = box.content;
       if (box.name == "jp2c") {
         GALATEA_TRY(read_siz(box.content, out));
+        read_coding_style(box.content, out);
         found = true;
       }
     }
@@ -218,6 +254,8 @@ Result<J2kImage> decode_j2k(const DecodeJob& job, const J2kLayout& layout, bool 
   opj_stream_set_seek_function(file.get(), seek_j2k);
   opj_dparameters_t parameters;
   opj_set_default_decoder_parameters(&parameters);
+  const int64_t step = 8 / job.options.eighths;
+  parameters.cp_reduce = static_cast<OPJ_UINT32>(std::countr_zero(static_cast<uint64_t>(step)));
   opj_image_t* read = nullptr;
   if (!opj_setup_decoder(codec.get(), &parameters) || !opj_decoder_set_strict_mode(codec.get(), OPJ_TRUE) ||
       !opj_read_header(file.get(), codec.get(), &read))
@@ -227,11 +265,15 @@ Result<J2kImage> decode_j2k(const DecodeJob& job, const J2kLayout& layout, bool 
       image->y0 != layout.y0 || image->x1 - image->x0 != layout.width ||
       image->y1 - image->y0 != layout.height)
     return image_error("the JPEG 2000 cannot be decoded: its headers contradict each other");
+  // Areas are those of the full size.
+  const auto on_grid = [step](int64_t at, int64_t begin, int64_t extent) {
+    return static_cast<OPJ_INT32>(begin + std::min(at * step, extent));
+  };
   const Window& window = job.stored;
-  if (!whole && !opj_set_decode_area(codec.get(), image.get(), static_cast<OPJ_INT32>(layout.x0 + window.x0),
-                                     static_cast<OPJ_INT32>(layout.y0 + window.y0),
-                                     static_cast<OPJ_INT32>(layout.x0 + window.x1),
-                                     static_cast<OPJ_INT32>(layout.y0 + window.y1)))
+  if (!whole && !opj_set_decode_area(codec.get(), image.get(), on_grid(window.x0, layout.x0, layout.width),
+                                     on_grid(window.y0, layout.y0, layout.height),
+                                     on_grid(window.x1, layout.x0, layout.width),
+                                     on_grid(window.y1, layout.y0, layout.height)))
     return j2k_error(message);
   if (!opj_decode(codec.get(), file.get(), image.get()) || !opj_end_decompress(codec.get(), file.get()))
     return j2k_error(message);
@@ -276,9 +318,11 @@ class J2kChannel {
  private:
   // A picture that begins between two samples of a narrower channel begins before the first of them.
   size_t row_of(int64_t y) const {
+    if (component_.dy == 1) return static_cast<size_t>(y);
     return static_cast<size_t>(std::max<int64_t>((y + y0_) / component_.dy - component_.y0, 0));
   }
   size_t column_of(int64_t x) const {
+    if (component_.dx == 1) return static_cast<size_t>(x);
     return static_cast<size_t>(std::max<int64_t>((x + x0_) / component_.dx - component_.x0, 0));
   }
 
@@ -325,13 +369,16 @@ Result<ImageHeader> read_jpeg2000_header(Bytes bytes, int64_t /*page*/) {
   header.channels = layout.channels;
   header.bits = layout.bits > 8 ? 16 : 8;
   header.white = (1 << layout.bits) - 1;
+  header.least_eighths = layout.least_eighths;
+  header.is_low_pass = true;
   return header;
 }
 
 Status decode_jpeg2000(const DecodeJob& job) {
   GALATEA_ASSIGN(const J2kLayout layout, read_j2k_layout(job.bytes));
   const Window& window = job.stored;
-  const bool is_all = window.height() == layout.height && window.width() == layout.width;
+  const auto scaled = [&](int64_t extent) { return (extent * job.options.eighths + 7) / 8; };
+  const bool is_all = window.height() == scaled(layout.height) && window.width() == scaled(layout.width);
   // Chroma that is stored smaller begins at even places.
   bool whole = layout.is_subsampled || is_all;
   Result<J2kImage> decoded = decode_j2k(job, layout, whole);

@@ -1,5 +1,6 @@
 #include "stdlib_ops/native/lmdb.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <filesystem>
@@ -86,6 +87,7 @@ class TreeWalk {
     if (tree.depth < 1 || tree.depth > kMostDepth)
       return damaged(file_.name(), 0, fmt::format("its tree would be {} pages deep", tree.depth));
     GALATEA_TRY(visit(tree.root, 1));
+    GALATEA_TRY(expect_own_pages());
     if (entries_.size() < most_ && entries_.size() != tree.entries)
       return damaged(
           file_.name(), 0,
@@ -109,6 +111,7 @@ class TreeWalk {
       return damaged(file_.name(), file_.size(), fmt::format("page {} of its tree is not there", page));
     const int64_t begin = static_cast<int64_t>(page) * page_size_;
     if (!seen_.insert(page).second) return wrong(page, 0, "it is in the tree twice");
+    taken_.push_back({.first = page, .count = 1});
     std::vector<uint8_t> bytes(static_cast<size_t>(page_size_));
     GALATEA_TRY(file_.read(begin, bytes));
     const PageHead head = load<PageHead>(bytes.data());
@@ -140,6 +143,32 @@ class TreeWalk {
     return {};
   }
 
+  /// No page belongs to two values, or to a value and the tree.
+  Status expect_own_pages() {
+    std::ranges::sort(taken_, {}, &Pages::first);
+    for (size_t i = 1; i < taken_.size(); ++i)
+      if (taken_[i].first - taken_[i - 1].first < taken_[i - 1].count)
+        return wrong(taken_[i].first, 0,
+                     fmt::format("it lies in {} pages from page {} on, which are a value's",
+                                 taken_[i - 1].count, taken_[i - 1].first));
+    return {};
+  }
+
+  /// What a node takes of its page: a head, a key, and a value or where that is.
+  static int64_t bytes_of_node(const uint8_t* head) {
+    const bool on_own = load<uint16_t>(head + 4) & kOnOwnPages;
+    return kNodeHead + load<uint16_t>(head + 6) + (on_own ? 8 : int64_t{load<uint32_t>(head)});
+  }
+
+  Status expect_nodes_apart(uint64_t page, const std::vector<uint8_t>& bytes,
+                            std::vector<int64_t> nodes) const {
+    std::ranges::sort(nodes);
+    for (size_t i = 1; i < nodes.size(); ++i)
+      if (nodes[i] - nodes[i - 1] < bytes_of_node(bytes.data() + nodes[i - 1]))
+        return wrong(page, nodes[i], fmt::format("the node lies within that at {}", nodes[i - 1]));
+    return {};
+  }
+
   Status read_leaf(uint64_t page, const std::vector<uint8_t>& bytes, const std::vector<int64_t>& nodes) {
     const int64_t begin = static_cast<int64_t>(page) * page_size_;
     for (const int64_t node : nodes) {
@@ -151,7 +180,7 @@ class TreeWalk {
         return unusable(fmt::format("{} holds databases that have names", file_.name()),
                         "a data set lies in the database without a name: copy it there");
       const bool on_own = (flags & kOnOwnPages) != 0;
-      if (kNodeHead + key_size + (on_own ? 8 : size) > page_size_ - node)
+      if (bytes_of_node(head) > page_size_ - node)
         return wrong(page, node,
                      fmt::format("a key of {} and a value of {} bytes reach past it", key_size, size));
       LmdbEntry entry{.key = {begin + node + kNodeHead, key_size}, .value = {}, .on_own = on_own};
@@ -161,19 +190,26 @@ class TreeWalk {
           return wrong(page, node,
                        fmt::format("a value of {} bytes on page {} is not in the file", size, first));
         entry.value = {static_cast<int64_t>(first) * page_size_, kPageHead + size};
+        taken_.push_back({.first = first,
+                          .count = static_cast<uint64_t>((entry.value.size + page_size_ - 1) / page_size_)});
       } else {
         entry.value = {entry.key.offset + key_size, size};
       }
       entries_.push_back(entry);
     }
-    return {};
+    return expect_nodes_apart(page, bytes, nodes);
   }
 
   const ByteSource& file_;
   const int64_t page_size_;
   const Meta& meta_;
   const size_t most_;
+  struct Pages {
+    uint64_t first = 0, count = 0;
+  };
+
   std::unordered_set<uint64_t> seen_;
+  std::vector<Pages> taken_;  ///< by the tree and by values on pages of their own
   std::vector<LmdbEntry> entries_;
 };
 
@@ -255,11 +291,13 @@ std::string LmdbSource::describe(int64_t index) const {
   return fmt::format("{} at key {}", names_[there.file], printable(text));
 }
 
-Result<std::span<const uint8_t>> LmdbSource::value(int64_t index) const {
+Result<LmdbSource::Value> LmdbSource::value(int64_t index) const {
   const Record& there = record(index);
-  GALATEA_ASSIGN(const std::span<const uint8_t> bytes, bytes_of(there));
-  const Key& key = keys_[static_cast<size_t>(index)];
-  return value_of({.key = {}, .value = there.place, .on_own = key.on_own}, bytes, file_of(there).name());
+  GALATEA_ASSIGN(RecordBytes record, bytes_of(there));
+  const LmdbEntry entry{.value = there.place, .on_own = keys_[static_cast<size_t>(index)].on_own};
+  GALATEA_ASSIGN(const std::span<const uint8_t> bytes,
+                 value_of(entry, record.bytes(), file_of(there).name()));
+  return Value{std::move(record), bytes};
 }
 
 }  // namespace galatea::native

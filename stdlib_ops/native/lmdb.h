@@ -47,8 +47,11 @@ class LmdbSource : public RecordSource {
   std::string describe(int64_t index) const override;
 
  protected:
-  /// Valid until the thread's next call.
-  Result<std::span<const uint8_t>> value(int64_t index) const;
+  struct Value {
+    RecordBytes record;
+    std::span<const uint8_t> bytes;  ///< of the record, without the head of its pages
+  };
+  Result<Value> value(int64_t index) const;
 
  private:
   struct Key {

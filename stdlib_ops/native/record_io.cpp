@@ -86,11 +86,9 @@ class RecordIoImages final : public RecordFormat {
 
   Status read(const ByteSource& file, const RecordPlace& place,
               const runtime::AllocateOutput& allocate) const override {
-    GALATEA_ASSIGN(const std::span<const uint8_t> bytes, read_record(file, place));
-    // The thread's own memory, which nobody else reads: parts are joined where they lie.
-    GALATEA_ASSIGN(
-        const std::span<const uint8_t> joined,
-        join_record_io({const_cast<uint8_t*>(bytes.data()), bytes.size()}, file.name(), place.offset));
+    GALATEA_ASSIGN(const RecordBytes record, read_record(file, place));
+    GALATEA_ASSIGN(const std::span<const uint8_t> joined,
+                   join_record_io(record.mutable_bytes(), file.name(), place.offset));
     GALATEA_ASSIGN(const RecordIoImage found, record_io_image(joined, file.name(), place.offset));
     GALATEA_ASSIGN(runtime::Tensor * data,
                    allocate(0, DType::kU8, {static_cast<int64_t>(found.image.size())}));

@@ -12,9 +12,6 @@
 namespace galatea::native {
 namespace {
 
-/// What a thread keeps between records: no more than most records need.
-constexpr size_t kKeptScratch = size_t{16} << 20;
-
 constexpr std::string_view kBlanks = " \t\r\n\v\f";
 
 /// The next whole number of a line, which becomes shorter by it.
@@ -81,19 +78,25 @@ std::string name_of_record(const ByteSource& file, const RecordPlace& place) {
   return fmt::format("{} at index {}", file.name(), place.offset);
 }
 
-Result<std::span<const uint8_t>> read_record(const ByteSource& file, const RecordPlace& place) {
-  thread_local std::vector<uint8_t> bytes;
+void RecordBytes::GiveBack::operator()(RecordScratch* scratch) const {
+  if (scratch->size > kKeptScratch) *scratch = {};
+}
+
+Result<RecordBytes> read_record(const ByteSource& file, const RecordPlace& place) {
+  thread_local RecordScratch scratch;
   // A size from an index is checked before memory is taken for it.
   if (place.size > file.size() - place.offset)
     return damaged(file.name(), place.offset,
                    fmt::format("a record of {} bytes begins there, but the file ends after {}", place.size,
                                file.size() - place.offset));
   const auto size = static_cast<size_t>(place.size);
-  if (bytes.capacity() > kKeptScratch && size <= kKeptScratch) std::vector<uint8_t>().swap(bytes);
-  if (bytes.size() < size) bytes.resize(size);
-  const std::span<uint8_t> part(bytes.data(), size);
-  GALATEA_TRY(file.read(place.offset, part));
-  return part;
+  if (scratch.size < size) {
+    scratch = {};  // two at a time would be too many
+    scratch = {.memory = std::make_unique_for_overwrite<uint8_t[]>(size), .size = size};
+  }
+  RecordBytes record(scratch, size);
+  GALATEA_TRY(file.read(place.offset, record.mutable_bytes()));
+  return record;
 }
 
 std::string shown_paths(const std::vector<std::string>& paths) {

@@ -43,8 +43,28 @@ struct SharedBytes {
 /// The first of them in the file. A place that is there more than once is one record, and shares nothing.
 std::optional<SharedBytes> shared_bytes(std::span<const RecordPlace> places);
 
-/// A record's bytes, in memory that the thread keeps: valid until its next call.
-Result<std::span<const uint8_t>> read_record(const ByteSource& file, const RecordPlace& place);
+/// Memory that a thread reads its records into, one at a time. It keeps that of small ones for the next.
+struct RecordScratch {
+  std::unique_ptr<uint8_t[]> memory;
+  size_t size = 0;
+};
+inline constexpr size_t kKeptScratch = size_t{1} << 20;  // no memory limit counts it
+
+class RecordBytes {
+ public:
+  RecordBytes(RecordScratch& scratch, size_t size) : scratch_(&scratch), bytes_(scratch.memory.get(), size) {}
+  std::span<const uint8_t> bytes() const { return bytes_; }
+  /// For readers that arrange it where it lies.
+  std::span<uint8_t> mutable_bytes() const { return bytes_; }
+
+ private:
+  struct GiveBack {
+    void operator()(RecordScratch* scratch) const;
+  };
+  std::unique_ptr<RecordScratch, GiveBack> scratch_;
+  std::span<uint8_t> bytes_;
+};
+Result<RecordBytes> read_record(const ByteSource& file, const RecordPlace& place);
 /// "train.tfrecord at index 1024", as DALI names it.
 std::string name_of_record(const ByteSource& file, const RecordPlace& place);
 
@@ -63,7 +83,7 @@ class RecordSource : public runtime::SampleSource {
   void add(std::shared_ptr<const ByteSource> file, const std::vector<RecordPlace>& places);
   const Record& record(int64_t index) const { return records_[static_cast<size_t>(index)]; }
   const ByteSource& file_of(const Record& record) const { return *files_[record.file]; }
-  Result<std::span<const uint8_t>> bytes_of(const Record& record) const {
+  Result<RecordBytes> bytes_of(const Record& record) const {
     return read_record(file_of(record), record.place);
   }
 

@@ -121,7 +121,8 @@ class TfExamples final : public RecordFormat {
 
   Status read(const ByteSource& file, const RecordPlace& place,
               const runtime::AllocateOutput& allocate) const override {
-    GALATEA_ASSIGN(const std::span<const uint8_t> bytes, read_record(file, place));
+    GALATEA_ASSIGN(const RecordBytes record, read_record(file, place));
+    const std::span<const uint8_t> bytes = record.bytes();
     uint64_t length = 0;
     std::memcpy(&length, bytes.data(), sizeof length);
     if (length != bytes.size() - kHead - kTail)

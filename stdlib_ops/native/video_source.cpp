@@ -44,17 +44,16 @@ bool parse_whole(std::string_view text, Number& to) {
 /// The folders of a folder number the classes.
 Result<std::vector<FilmRange>> films_in(const std::string& root) {
   std::vector<FilmRange> out;
-  int32_t label = 0;
   GALATEA_ASSIGN(const std::vector<FolderEntry> entries, entries_of(root));
-  for (const FolderEntry& folder : entries) {
-    if (!folder.is_folder) continue;
-    const std::string path = far::join(root, folder.name);
-    GALATEA_ASSIGN(const std::vector<FolderEntry> files, entries_of(path));
+  std::vector<std::string> folders;
+  for (const FolderEntry& entry : entries)
+    if (entry.is_folder) folders.push_back(far::join(root, entry.name));
+  GALATEA_TRY(visit_folders(folders, [&](size_t label, const std::vector<FolderEntry>& files) -> Status {
     for (const FolderEntry& file : files)
       if (!file.is_folder && matches(file.name, film_filters(), false))
-        out.push_back({.path = far::join(path, file.name), .label = label});
-    ++label;
-  }
+        out.push_back({.path = far::join(folders[label], file.name), .label = static_cast<int32_t>(label)});
+    return {};
+  }));
   if (out.empty())
     return unusable(
         fmt::format("no films in the sub-folders of {}", root),

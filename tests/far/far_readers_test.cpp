@@ -8,8 +8,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
+#include <condition_variable>
 #include <cstring>
 #include <filesystem>
+#include <mutex>
 
 #include "base/fault.h"
 #include "base/json.h"
@@ -151,6 +154,30 @@ TEST_F(FarReaders, FilesComeByFolderByListAndByName) {
       "batch_size=2, on_error=\"skip\"");
   ASSERT_EQ(skipped.errors, std::vector<std::string>());
   EXPECT_EQ(skipped.batch->outputs[0].samples.size(), 1U);
+}
+
+/// A server that lists no class until a second one is asked for: who asks for one behind the other fails.
+TEST_F(FarReaders, ClassesAreListedSeveralAtATime) {
+  const TestFolder folder;
+  for (const char* name : {"c/3.jpg", "a/1.jpg", "b/2.jpg", "a/0.jpg"}) folder.write(name, name);
+  std::mutex mutex;
+  std::condition_variable asked;
+  int classes = 0;
+  ScriptedServer server([&](const HttpRequest& request) -> HttpReply {
+    if (request.target.find("prefix=") != std::string::npos && !request.target.ends_with("prefix=")) {
+      std::unique_lock lock(mutex);
+      ++classes;
+      asked.notify_all();
+      if (!asked.wait_for(lock, std::chrono::seconds(20), [&] { return classes >= 2; }))
+        return {http_text(404, "", "<Error><Code>NoneElseWasAskedFor</Code></Error>")};
+    }
+    return store_reply(request, folder.path().string());
+  });
+  const OnlySettings only(settings(server));
+  const std::string body = "a, b = fn.readers.file(file_root=\"@\")\nreturn a, b";
+  expect_same(run_text(with_folder(body, "s3://bucket"), "batch_size=4"),
+              run_text(with_folder(body, folder.path().string()), "batch_size=4"));
+  EXPECT_EQ(classes, 3);
 }
 
 TEST_F(FarReaders, AForkedChildBeginsAnew) {

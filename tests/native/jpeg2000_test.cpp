@@ -1,4 +1,5 @@
 // JPEG 2000: lossless files against the very pixels that were written, windows against crops of them.
+#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -90,6 +91,75 @@ TEST(Jpeg2000, LumaAndChromaBecomeRgb) {
     expect_j2k(encode_jpeg2000(ycc, {.ycc = true, .half_chroma = half}), rgb, {},
                fmt::format("half {}", half));
   }
+}
+
+/// Waves so long that a low pass leaves them as they are, but for what is rounded.
+int wave(double y, double x, int channel) {
+  return static_cast<int>(std::lround(128 + 50 * std::sin(x / 15 + channel) + 50 * std::cos(y / 13)));
+}
+
+/// A low pass has its pixels where every n-th of the picture lies: the first with the first.
+TEST(Jpeg2000, AtAScaleItsPixelsAreThoseOfEveryNthPlace) {
+  Picture picture(90, 131, 3);
+  for (int y = 0; y < picture.height; ++y)
+    for (int x = 0; x < picture.width; ++x)
+      for (int c = 0; c < 3; ++c) picture.at(y, x, c) = wave(y, x, c);
+  for (const Jpeg2000Settings& settings : {Jpeg2000Settings{.rate = 1.5},
+                                           {.has_boxes = false, .tile = 64, .rate = 1.5},
+                                           {.rate = 1.5, .x0 = 16, .y0 = 8}}) {
+    const File file = encode_jpeg2000(picture, settings);
+    ASSERT_EQ(read_header(file)->least_eighths, 1);
+    for (const int eighths : {1, 2, 4}) {
+      SCOPED_TRACE(fmt::format("{}/8, tiles of {}, begins at {}", eighths, settings.tile, settings.x0));
+      const int step = 8 / eighths, height = (90 + step - 1) / step, width = (131 + step - 1) / step;
+      const DecodeOptions options{.eighths = eighths};
+      const auto small = decode(file, options, Window{0, 0, height, width});
+      ASSERT_TRUE(small) << small.error().message();
+      double at_places = 0, amid = 0;  // how far it is from the picture there, and in the midst of n by n
+      for (int y = 0; y < height; ++y)
+        for (int x = 0; x < width; ++x)
+          for (int c = 0; c < 3; ++c) {
+            const double half = (step - 1) / 2.0;
+            at_places += std::abs(small->at(y, x, c) - wave(y * step, x * step, c));
+            amid += std::abs(small->at(y, x, c) - wave(y * step + half, x * step + half, c));
+          }
+      EXPECT_LT(at_places, amid / 2);
+      const Window window{height / 3, width / 4, height, width / 2};
+      const auto part = decode(file, options, window);
+      ASSERT_TRUE(part) << part.error().message();
+      EXPECT_EQ(difference(*part, crop(*small, height / 3, width / 4, height, width / 2)), "");
+    }
+  }
+}
+
+TEST(Jpeg2000, IsScaledWhereAllOfItHasTheSameLowPasses) {
+  const Picture picture = make_picture(40, 50, 3, 76);
+  const auto least = [](const File& file) { return read_header(file)->least_eighths; };
+  EXPECT_EQ(least(encode_jpeg2000(picture, {.rate = 2})), 1);
+  EXPECT_EQ(least(encode_jpeg2000(picture)), 4) << "the reversible transform";
+  EXPECT_EQ(least(encode_jpeg2000(picture, {.rate = 2, .x0 = 4})), 8) << "begins between two of its places";
+  EXPECT_EQ(least(encode_jpeg2000(picture, {.ycc = true, .half_chroma = true})), 8);
+  EXPECT_EQ(least(encode_jpeg2000(make_picture(5, 5, 1, 77), {.rate = 2})), 8) << "it was not halved";
+
+  // A tile, and a channel, with a style of their own.
+  File tiles = encode_jpeg2000(picture, {.has_boxes = false, .tile = 32, .rate = 2});
+  const auto marker = [&](uint8_t code) {
+    const uint8_t bytes[] = {0xFF, code};
+    return std::search(tiles.begin(), tiles.end(), std::begin(bytes), std::end(bytes));
+  };
+  const File style(marker(0x52), marker(0x52) + 14);
+  File channel = tiles;
+  channel[static_cast<size_t>(marker(0x52) - tiles.begin()) + 1] = 0x53;
+  EXPECT_EQ(least(channel), 8);
+  const auto whole = decode(tiles);
+  const auto tile = marker(0x90);
+  tile[9] = static_cast<uint8_t>(tile[9] + style.size());  // the length of its first part
+  ASSERT_GE(tile[9], style.size()) << "no carry";
+  tiles.insert(tile + 12, style.begin(), style.end());
+  EXPECT_EQ(least(tiles), 8);
+  const auto again = decode(tiles);
+  ASSERT_TRUE(again) << again.error().message();
+  EXPECT_EQ(difference(*again, *whole), "");
 }
 
 TEST(Jpeg2000, SaysWhatItDoesNotRead) {

@@ -157,7 +157,7 @@ TEST(Peek, SaysWhatDecodingGives) {
                   "{\"output_type\": " + std::to_string(type) +
                       ", \"adjust_orientation\": " + (adjust ? "true}" : "false}"),
                   files[i]);
-        Cell results[4];
+        Cell results[5];
         call.scalar_results = results;
         ASSERT_TRUE(peek.call(call));
         auto decoded = decode(files[i], {.type = static_cast<ImageType>(type), .adjust_orientation = adjust});
@@ -168,6 +168,7 @@ TEST(Peek, SaysWhatDecodingGives) {
         EXPECT_EQ(decoded->height * decoded->width, 12 * 17) << "file " << i;
         const int64_t eighths = cell_to_int(DType::kI64, results[3]);
         EXPECT_TRUE(eighths == 8 || (eighths == 1 && detect_format(files[i]) == ImageFormat::kJpeg));
+        EXPECT_EQ(cell_to_int(DType::kI64, results[4]), 0) << "no low pass";
       }
 }
 

@@ -157,7 +157,7 @@ TEST(Distributions, OfWindowsThatAreDecoded) {
   for (uint64_t sample = 0; sample < 400; ++sample) {
     const OpRun::Outcome out = OpRun("decoders.image_random_crop")
                                    .input(tensor(DType::kU8, {4}, {1, 2, 3, 4}))
-                                   .native({kSide, kSide, 3, 8})
+                                   .native({kSide, kSide, 3, 8, 0})
                                    .arg("random_area", Numbers{0.1, 0.4})
                                    .sample(sample)
                                    .run();

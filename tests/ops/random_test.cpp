@@ -256,7 +256,7 @@ Tensor bytes() { return tensor(DType::kU8, {4}, {1, 2, 3, 4}); }
 
 TEST(Decoders, WholeImage) {
   const OpRun::Outcome outcome =
-      OpRun("decoders.image").input(bytes()).native({30, 40, 3, 8}).arg("output_type", int64_t{2}).run();
+      OpRun("decoders.image").input(bytes()).native({30, 40, 3, 8, 0}).arg("output_type", int64_t{2}).run();
   ASSERT_TRUE(outcome.ok()) << outcome.error;
   EXPECT_EQ(outcome.types[0].extents, (Extents{-1, -1, 1}));
   EXPECT_EQ(outcome.types[0].layout.str(), "HWC");
@@ -267,7 +267,7 @@ TEST(Decoders, WholeImage) {
   EXPECT_NE(outcome.natives[0].config.find("\"output_type\": 2"), std::string::npos);
   EXPECT_EQ(OpRun("image_decoder")
                 .input(bytes())
-                .native({30, 40, 2, 8})
+                .native({30, 40, 2, 8, 0})
                 .arg("output_type", int64_t{4})
                 .run()
                 .natives[0]
@@ -286,7 +286,7 @@ TEST(Decoders, WholeImage) {
 TEST(Decoders, Windows) {
   OpRun::Outcome crop = OpRun("decoders.image_crop")
                             .input(bytes())
-                            .native({30, 40, 3, 8})
+                            .native({30, 40, 3, 8, 0})
                             .arg("crop", Numbers{11, 20})
                             .arg("crop_pos_x", 1.0)
                             .run();
@@ -296,14 +296,14 @@ TEST(Decoders, Windows) {
   EXPECT_EQ(crop.natives[0].extents, (Extents{11, 20, 3}));
   EXPECT_NE(OpRun("decoders.image_crop")
                 .input(bytes())
-                .native({30, 40, 3, 8})
+                .native({30, 40, 3, 8, 0})
                 .arg("crop", Numbers{31, 20})
                 .failure()
                 .find("outside"),
             std::string::npos);
   OpRun::Outcome slice = OpRun("decoders.image_slice")
                              .input(bytes())
-                             .native({30, 40, 3, 8})
+                             .native({30, 40, 3, 8, 0})
                              .arg("start", Extents{5, 6})
                              .arg("rel_end", 0.5)
                              .run();
@@ -311,7 +311,7 @@ TEST(Decoders, Windows) {
   EXPECT_EQ(slice.natives[0].scalars, (Extents{6, 5, 15, 20}));
   EXPECT_NE(OpRun("decoders.image_slice")
                 .input(bytes())
-                .native({30, 40, 3, 8})
+                .native({30, 40, 3, 8, 0})
                 .arg("start", Extents{35, 0})
                 .arg("shape", Extents{10, 10})
                 .failure()
@@ -324,7 +324,7 @@ TEST(Decoders, RandomWindowsKeepTheirPromises) {
   for (uint64_t sample = 0; sample < 200; ++sample) {
     const OpRun::Outcome outcome = OpRun("decoders.image_random_crop")
                                        .input(bytes())
-                                       .native({300, 400, 3, 8})
+                                       .native({300, 400, 3, 8, 0})
                                        .arg("random_area", Numbers{0.1, 0.5})
                                        .arg("random_aspect_ratio", Numbers{0.8, 1.25})
                                        .sample(sample)
@@ -345,20 +345,20 @@ TEST(Decoders, RandomWindowsKeepTheirPromises) {
   // Too wide for any allowed ratio: the whole height and the widest allowed window. Too tall: likewise.
   const OpRun::Outcome wide = OpRun("decoders.image_random_crop")
                                   .input(bytes())
-                                  .native({10, 1000, 3, 8})
+                                  .native({10, 1000, 3, 8, 0})
                                   .arg("random_area", Numbers{0.5, 1})
                                   .run();
   EXPECT_EQ(wide.natives[0].extents, (Extents{10, 13, 3}));
   const OpRun::Outcome tall = OpRun("decoders.image_random_crop")
                                   .input(bytes())
-                                  .native({1000, 9, 3, 8})
+                                  .native({1000, 9, 3, 8, 0})
                                   .arg("random_area", Numbers{0.5, 1})
                                   .run();
   EXPECT_EQ(tall.natives[0].extents, (Extents{12, 9, 3}));
   // One attempt that never fits the exact ratio 1 of a whole area: the largest square.
   const OpRun::Outcome square = OpRun("decoders.image_random_crop")
                                     .input(bytes())
-                                    .native({20, 30, 3, 8})
+                                    .native({20, 30, 3, 8, 0})
                                     .arg("random_area", Numbers{0.6, 1})
                                     .arg("random_aspect_ratio", Numbers{1, 1})
                                     .arg("num_attempts", int64_t{1})
@@ -380,11 +380,11 @@ TEST(Decoders, RandomWindowsKeepTheirPromises) {
 }
 
 TEST(Decoders, PeekImageShape) {
-  const Tensor out = OpRun("peek_image_shape").input(bytes()).native({30, 40, 1, 8}).result();
+  const Tensor out = OpRun("peek_image_shape").input(bytes()).native({30, 40, 1, 8, 0}).result();
   EXPECT_EQ(out.numbers(), (Numbers{30, 40, 3}));
   EXPECT_EQ(OpRun("peek_image_shape")
                 .input(bytes())
-                .native({30, 40, 1, 8})
+                .native({30, 40, 1, 8, 0})
                 .arg("image_type", int64_t{4})
                 .arg("dtype", DType::kI32)
                 .result()

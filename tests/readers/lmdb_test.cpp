@@ -246,6 +246,40 @@ TEST(DamagedLmdb, ALargeValueIsInTheFile) {
   EXPECT_NE(error_of(bytes).find("on page 4611686018427387904 is not in the file"), std::string::npos);
 }
 
+/// What the library never writes: two values of the same pages, a value over a page of the tree, and nodes of a
+/// leaf over each other.
+TEST(DamagedLmdb, NothingLiesOverAnother) {
+  const Tree large = tree_of(2, 9000);
+  ASSERT_EQ(get<uint16_t>(large.bytes, large.root + 10), 2) << "the root is a leaf";
+  const auto node = [](const Tree& tree, size_t number) {
+    return tree.root + get<uint16_t>(tree.bytes, tree.root + 16 + 2 * number);
+  };
+  const auto error_with = [](const Tree& tree, size_t at, auto value) {
+    std::string bytes = tree.bytes;
+    set(bytes, at, value);
+    return error_of(bytes);
+  };
+  constexpr size_t kKey = 4;
+  const auto first = get<uint64_t>(large.bytes, node(large, 0) + 8 + kKey);
+  for (const uint64_t page : {first, first + 2})
+    EXPECT_EQ(
+        error_with(large, node(large, 1) + 8 + kKey, page),
+        fmt::format("made.up is damaged at byte {}: page {}: it lies in 3 pages from page {} on, which are "
+                    "a value's",
+                    page * kPage, page, first));
+  const uint64_t root = large.root / kPage;
+  EXPECT_NE(error_with(large, node(large, 0) + 8 + kKey, root), "") << "a value on the leaf that names it";
+  const Tree small = tree_of(2, 9);
+  // The second node lies before the first: one that is there twice, and one that grew.
+  const size_t there = node(small, 0) - small.root, before = node(small, 1) - small.root;
+  EXPECT_NE(error_with(small, small.root + 18, static_cast<uint16_t>(there))
+                .find(fmt::format("the node lies within that at {}", there)),
+            std::string::npos);
+  EXPECT_NE(error_with(small, small.root + before, uint32_t{11})
+                .find(fmt::format("the node lies within that at {}", before)),
+            std::string::npos);
+}
+
 // ---- records
 
 std::string varint(uint64_t number) {

@@ -51,9 +51,9 @@ Result<std::vector<uint8_t>> thumbnail_of(native::Bytes bytes, DataScratch& scra
   const bool turned = native::swaps_axes(header.orientation);
   int64_t height = turned ? header.width : header.height, width = turned ? header.height : header.width;
   // A large JPEG is decoded at a smaller size, which costs less of everything.
-  if (native::can_scale(header, header.orientation))
-    while (options.eighths > 1 && std::max(height, width) * options.eighths / 16 >= 2 * kThumbnail)
-      options.eighths /= 2;
+  const int least = native::least_eighths(header, header.orientation);
+  while (options.eighths > least && std::max(height, width) * options.eighths / 16 >= 2 * kThumbnail)
+    options.eighths /= 2;
   auto scaled = [&](int64_t extent) { return (extent * options.eighths + 7) / 8; };
   height = scaled(height);
   width = scaled(width);
