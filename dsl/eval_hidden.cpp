@@ -51,6 +51,12 @@ Value Evaluator::fail_before_assignment(const Expression& e, const Frame& frame)
   return report(std::move(diagnostic));
 }
 
+bool Evaluator::hides_another(const std::string& name, const Frame& frame) {
+  for (const Frame* outer = frame.parent; outer; outer = outer->parent)
+    if (outer->env.contains(name)) return true;
+  return false;
+}
+
 // Where the name of a built-in or of a module of the library has got another value.
 void Evaluator::label_hiding(Diagnostic& diagnostic, const Expression* name) const {
   if (!name || name->kind != ExpressionKind::kName) return;

@@ -87,8 +87,7 @@ void Evaluator::run_statement(const Statement& s) {
     case StatementKind::kTryImport:
       return run_suite(s.body);
     case StatementKind::kExpression:
-      eval_whole(*s.value);
-      return;
+      return warn_unused(s, eval_whole(*s.value));
     case StatementKind::kAssign:
       return run_assign(s);
     case StatementKind::kAugAssign:
@@ -119,9 +118,39 @@ void Evaluator::run_statement(const Statement& s) {
   }
 }
 
+// An expression whose value nobody takes: a comparison where an assignment is meant, a data node that changes
+// nothing. Calls of static functions may be made for what they print or change.
+void Evaluator::warn_unused(const Statement& s, const Value& value) {
+  const Expression& e = *s.value;
+  const bool is_call = e.kind == ExpressionKind::kCall, gives_data = has_node(value) || is_bundle(value);
+  const bool has_use = e.kind == ExpressionKind::kString || e.kind == ExpressionKind::kFString ||
+                       e.kind == ExpressionKind::kNamed || e.kind == ExpressionKind::kEllipsis ||
+                       (!gives_data && (is_call || e.kind == ExpressionKind::kListComp ||
+                                        e.kind == ExpressionKind::kConditional ||
+                                        e.kind == ExpressionKind::kBoolOp));
+  if (has_use || value.is_poison() || value.is(ValueKind::kUnknown) || pixel_ || !alive() || in_library(s.span))
+    return;
+  Diagnostic diagnostic = diagnose(Message::kUnusedResult, e.span, {source_text(sources_, e.span)});
+  const bool compares = e.kind == ExpressionKind::kCompare && e.ops.size() == 1 && e.ops[0] == "==" &&
+                        e.operands[0]->kind == ExpressionKind::kName;
+  const bool changes = is_call && value.is_node() && !e.arguments.empty() && e.arguments[0].name.empty() &&
+                       e.arguments[0].value->kind == ExpressionKind::kName;
+  if (compares) {
+    diagnostic.help = "write `" + e.operands[0]->text + " = …` to assign";
+    const Span equals{e.span.file, e.operands[0]->span.end, e.operands[1]->span.begin};
+    diagnostic.edits.push_back({equals, " = ", false});
+  } else if (changes) {
+    const std::string& name = e.arguments[0].value->text;
+    diagnostic.help = "a data node never changes: write `" + name + " = …`";
+    diagnostic.edits.push_back({{e.span.file, e.span.begin, e.span.begin}, name + " = ", false});
+  }
+  report(std::move(diagnostic));
+}
+
 // ---- assignment ----
 
 void Evaluator::bind(const std::string& name, const Value& value, Span span) {
+  if (frame_->misused.contains(name)) return;  // told already, and poison
   frame_->env[name] = {value, span};
   if (!value.is_node() || !graph_) return;
   // The name of a field, `.boxes` or `t.image`, gives way to that of a variable.
@@ -151,12 +180,33 @@ void Evaluator::assign(const Expression& target, const Value& value, Span span) 
     case ExpressionKind::kSubscript:
       return assign_element(target, value);
     case ExpressionKind::kAttribute:
-      if (eval(*target.operands[0]).is_poison()) return;
-      fail(Message::kAttributeAssignment, target.span, {target.text});
-      return;
+      return fail_attribute_assignment(target, eval(*target.operands[0]));
     default:
       return;
   }
+}
+
+void Evaluator::fail_attribute_assignment(const Expression& target, const Value& base) {
+  if (base.is_poison()) return;
+  Diagnostic diagnostic = diagnose(Message::kAttributeAssignment, target.span, {target.text});
+  const std::string name = source_text(sources_, target.operands[0]->span);
+  if (base.is_node())
+    diagnostic.help = target.text == "layout"
+                          ? "a data node never changes: write `" + name + " = fn.reinterpret(" + name + ", layout=…)`"
+                          : "a data node never changes: make a new one with the operators of `fn`";
+  report(std::move(diagnostic));
+}
+
+void Evaluator::fail_unpack_node(const Expression& target, const Value& value, Span span) {
+  Diagnostic diagnostic =
+      diagnose(Message::kUnpackNode, span, {std::to_string(target.operands.size()), type_text(value)});
+  const ir::Node* maker = graph_->defining_node(value.node);
+  const bool is_operator = maker && maker->op && !maker->op->internal && maker->outputs.size() == 1 &&
+                           (maker->op->source || target.operands.size() == 2);
+  if (is_operator && cover(span, maker->span) == span)
+    diagnostic.help = "this call of `fn." + maker->op->name + "` gives one value: write `" +
+                      source_text(sources_, target.operands[0]->span) + " = …`";
+  report(std::move(diagnostic));
 }
 
 void Evaluator::assign_sequence(const Expression& target, const Value& value, Span span) {
@@ -167,7 +217,7 @@ void Evaluator::assign_sequence(const Expression& target, const Value& value, Sp
   };
   if (value.is_poison()) return poison_all();
   if (value.is_node()) {
-    fail(Message::kUnpackNode, span, {std::to_string(target.operands.size()), type_text(value)});
+    fail_unpack_node(target, value, span);
     return poison_all();
   }
   auto elements = iterate(value, span, "unpacked");

@@ -93,6 +93,7 @@ Value Evaluator::report(Diagnostic diagnostic) {
     return other.code == diagnostic.code && other.span == diagnostic.span;
   };
   if (says_nothing_twice_ && std::ranges::any_of(sink_.diagnostics(), is_same)) return Value::poison();
+  if (diagnostic.severity == Severity::kError && diagnostic.edits.empty()) suggest_value(diagnostic);
   spell_types_alike(diagnostic);
   clip(diagnostic.message);
   clip(diagnostic.help);

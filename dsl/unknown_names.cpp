@@ -87,6 +87,7 @@ std::string Evaluator::operator_instead(const std::string& path, Span span) cons
 }
 
 Value Evaluator::fail_unknown_name(const Expression& e, const Expression* member) {
+  if (imports_all_) return Value::poison();  // `import *`, which was refused, may have meant it
   Diagnostic diagnostic = diagnose(Message::kUnknownName, e.span, {e.text});
   const std::string_view host = member ? module_called(e.text) : std::string_view();
   const std::string instead =
@@ -115,9 +116,22 @@ Value Evaluator::fail_unknown_name(const Expression& e, const Expression* member
       for (const auto& [name, binding] : frame->env) candidates.push_back(name);
     for (const auto& [name, binding] : builtins_->names) candidates.push_back(name);
     std::sort(candidates.begin(), candidates.end());
-    suggest(diagnostic, e.text, candidates);
+    if (!suggest(diagnostic, e.text, candidates)) suggest_operator(diagnostic, e.text);
   }
   return report(std::move(diagnostic));
+}
+
+// `resize(image)` for `fn.resize(image)`.
+void Evaluator::suggest_operator(Diagnostic& diagnostic, const std::string& name) const {
+  const SourceFile* file = sources_.file(diagnostic.span.file);
+  if (file == nullptr || !file->text().substr(diagnostic.span.end).starts_with("(")) return;
+  const op::Operator* op = registry_.find(snake_case(name));
+  if (op && !op->internal) {
+    diagnostic.help = "operators stand in `fn`: write `fn." + op->name + "(…)`";
+    diagnostic.edits.push_back({diagnostic.span, "fn." + op->name, false});
+  } else if (const Suggestion* known = find_suggestion(Place::kOperator, "", name)) {
+    diagnostic.help = help_of(*known, first_argument(sources_, diagnostic.span));
+  }
 }
 
 }  // namespace galatea::dsl
