@@ -173,6 +173,12 @@ bool Evaluator::fits(const op::Operator& op, const op::ArgSpec& schema,
   if (value.is(ValueKind::kString)) attr = ir::Attr(value.text());
   if (value.is(ValueKind::kDType)) attr = ir::Attr(value.dtype);
   if (value.is(ValueKind::kEnum)) attr = ir::Attr(value.as<EnumObject>().value);
+  const auto is_text = [](const Value& v) { return v.is(ValueKind::kString); };
+  if (value.is_sequence() && !value.elements().empty() && std::ranges::all_of(value.elements(), is_text)) {
+    std::vector<std::string> texts;
+    for (const Value& text : value.elements()) texts.push_back(text.text());
+    attr = ir::Attr(std::move(texts));
+  }
   if (const auto numbers = numbers_of(value); numbers && !attr) {
     const bool whole = std::ranges::all_of(value.elements(), &Value::is_integral);
     attr = whole ? ir::Attr(std::vector<int64_t>(numbers->begin(), numbers->end())) : ir::Attr(*numbers);
@@ -184,17 +190,38 @@ bool Evaluator::fits(const op::Operator& op, const op::ArgSpec& schema,
 
 // The values of all keywords that together are one argument here, as `low` and `high` are a range; empty: this one
 // is alone.
-std::string Evaluator::joined_values(const op::Operator& op, const std::vector<CallArguments::Keyword>& keywords,
+std::string Evaluator::joined_values(const op::Operator& op,
+                                     const std::vector<CallArguments::Keyword>& keywords,
                                      std::string_view meant) const {
   std::string joined;
   size_t parts = 0;
   for (const CallArguments::Keyword& other : keywords) {
-    const Suggestion* known =
-        op.find_arg(other.name) ? nullptr : find_suggestion(Place::kArgument, op.name, other.name);
-    if (known == nullptr || known->keeps_value || !known->write.starts_with(std::string(meant) + "=")) continue;
+    const Suggestion* known = op.find_arg(other.name) ? nullptr : known_keyword(op, other.name);
+    if (known == nullptr || known->keeps_value || !known->write.starts_with(std::string(meant) + "="))
+      continue;
     joined += (parts++ == 0 ? "" : ", ") + source_text(sources_, other.span);
   }
   return parts > 1 ? "[" + joined + "]" : "";
+}
+
+// The suggestion for a keyword that the operator does not have; nullptr: there is none, or none for this operator.
+const Suggestion* Evaluator::known_keyword(const op::Operator& op, const std::string& name) {
+  const Suggestion* known = find_suggestion(Place::kArgument, op.name, name);
+  return known && op.find_arg(known->write.substr(0, known->write.find('='))) ? known : nullptr;
+}
+
+// The one argument that the operator requires and the call does not give; nullptr: none, or several.
+const op::ArgSpec* Evaluator::missing_argument(const op::Operator& op,
+                                               const std::vector<CallArguments::Keyword>& given) {
+  const op::ArgSpec* only = nullptr;
+  for (const op::ArgSpec& schema : op.args) {
+    if (!schema.required ||
+        std::ranges::find(given, schema.name, &CallArguments::Keyword::name) != given.end())
+      continue;
+    if (only) return nullptr;
+    only = &schema;
+  }
+  return only;
 }
 
 // Reports the keyword. Gives the argument that was meant by it; empty: nobody knows.
@@ -208,10 +235,13 @@ std::string Evaluator::fail_unknown_argument(const op::Operator& op, const CallA
   Diagnostic diagnostic =
       diagnose(Message::kUnknownOperatorArgument, keyword.name_span, {"fn." + op.name, keyword.name});
   std::string meant;
-  if (const Suggestion* known = find_suggestion(Place::kArgument, op.name, keyword.name)) {
+  const bool is_spread = keyword.span == keyword.name_span;  // `**options`
+  if (const Suggestion* known = known_keyword(op, keyword.name)) {
     meant = known->write.substr(0, known->write.find('='));
     const op::ArgSpec* schema = known->keeps_value ? op.find_arg(meant) : nullptr;
-    if (schema && fits(op, *schema, keyword)) {
+    if (is_spread) {
+      diagnostic.help = "here it is called `" + meant + "`";
+    } else if (schema && fits(op, *schema, keyword)) {
       diagnostic.help = "write `" + meant + "=" + source_text(sources_, keyword.span) + "`";
       diagnostic.edits.push_back({keyword.name_span, meant, false});
     } else {
@@ -220,6 +250,11 @@ std::string Evaluator::fail_unknown_argument(const op::Operator& op, const CallA
     }
   } else if (suggest(diagnostic, keyword.name, names)) {
     meant = diagnostic.edits.back().replacement;
+    if (is_spread) diagnostic.edits.clear();
+  } else if (const op::ArgSpec* lacks = missing_argument(op, beside); lacks && fits(op, *lacks, keyword)) {
+    meant = lacks->name;
+    diagnostic.help = "did you mean `" + meant + "`, which the call needs?";
+    if (!is_spread) diagnostic.edits.push_back({keyword.name_span, meant, false});
   }
   diagnostic.notes.push_back("the signature is " + operator_signature(op, op.name, meant));
   report(std::move(diagnostic));
@@ -232,14 +267,15 @@ void Evaluator::translate_keywords(const op::Operator& op, CallArguments& argume
                                    std::vector<std::string>& missing) {
   const std::vector<CallArguments::Keyword> written = arguments.keywords;
   const auto is_given = [&](const std::string& name) {
-    return std::ranges::find(arguments.keywords, name, &CallArguments::Keyword::name) != arguments.keywords.end();
+    return std::ranges::find(arguments.keywords, name, &CallArguments::Keyword::name) !=
+           arguments.keywords.end();
   };
   for (CallArguments::Keyword& keyword : arguments.keywords) {
     if (is_known_keyword(op, keyword.name)) continue;
-    const Suggestion* known = find_suggestion(Place::kArgument, op.name, keyword.name);
+    const Suggestion* known = known_keyword(op, keyword.name);
     const std::string argument(known ? known->write.substr(0, known->write.find('=')) : "");
-    const bool is_told = !argument.empty() && !known->keeps_value &&
-                         std::ranges::find(missing, argument) != missing.end();
+    const bool is_told =
+        !argument.empty() && !known->keeps_value && std::ranges::find(missing, argument) != missing.end();
     const std::string meant = is_told ? argument : fail_unknown_argument(op, keyword, written);
     missing.push_back(keyword.name);
     if (meant.empty()) continue;
@@ -254,6 +290,24 @@ void Evaluator::translate_keywords(const op::Operator& op, CallArguments& argume
   std::erase_if(arguments.keywords, [&](const auto& keyword) { return !is_known_keyword(op, keyword.name); });
 }
 
+// "types.GRAY" for "gray", where an argument of this kind is wanted; empty: it is none.
+std::string Evaluator::type_written(const Value& value, op::ArgKind kind) const {
+  if (std::string type = written_as_type(value); !type.empty() || !value.is(ValueKind::kString)) return type;
+  const auto lower = [](const std::string& text) {
+    std::string out = text;
+    std::ranges::transform(out, out.begin(),
+                           [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    return out;
+  };
+  for (const auto& [name, binding] : library_.at("nvidia.dali.types")->names) {
+    const bool is_filter = name.starts_with("INTERP_");
+    if (binding.value.is(ValueKind::kEnum) && is_filter == (kind == op::ArgKind::kInterp) &&
+        lower(name) == lower(value.text()))
+      return "types." + name;
+  }
+  return {};
+}
+
 bool Evaluator::add_argument(const op::Operator& op, const op::ArgSpec& schema,
                              const CallArguments::Keyword& keyword, op::GraphBuilder::NodeSpec& spec,
                              std::string_view called) {
@@ -261,7 +315,7 @@ bool Evaluator::add_argument(const op::Operator& op, const op::ArgSpec& schema,
   if (!has_node(value)) {
     const bool wants_type = schema.kind == op::ArgKind::kDType || schema.kind == op::ArgKind::kInterp ||
                             schema.kind == op::ArgKind::kImageType;
-    if (std::string type = wants_type ? written_as_type(value) : ""; !type.empty()) {
+    if (std::string type = wants_type ? type_written(value, schema.kind) : ""; !type.empty()) {
       Diagnostic diagnostic = diagnose(Message::kArgumentKind, keyword.span,
                                        {keyword.name, "a name of `types`", type_text(value)});
       diagnostic.help = "write `" + keyword.name + "=" + type + "`";
@@ -269,8 +323,8 @@ bool Evaluator::add_argument(const op::Operator& op, const op::ArgSpec& schema,
       report(std::move(diagnostic));
       return false;
     }
-    if (const auto numbers = numbers_of(value);
-        schema.kind == op::ArgKind::kFloat && schema.per_sample && value.is_sequence() && numbers->size() == 2) {
+    if (const auto numbers = numbers_of(value); schema.kind == op::ArgKind::kFloat && schema.per_sample &&
+                                                value.is_sequence() && numbers->size() == 2) {
       const std::string drawn = "fn.random.uniform(range=" + source_text(sources_, keyword.span) + ")";
       Diagnostic diagnostic =
           diagnose(Message::kArgumentKind, keyword.span, {keyword.name, "a number", type_text(value)});

@@ -114,9 +114,9 @@ Value Evaluator::find_operator(ModuleObject& names, const std::string& name, Spa
 // or a name like it.
 std::optional<Meant> Evaluator::meant_operator(const std::string& path, const std::string& name,
                                                const std::vector<std::string>& candidates) const {
-  if (registry_.find(snake_case(path)) != nullptr) return Meant{snake_case(path)};
   if (const std::string_view today = renamed_operator(snake_case(path)); registry_.find(today) != nullptr)
     return Meant{std::string(today)};
+  if (registry_.find(snake_case(path)) != nullptr) return Meant{snake_case(path)};
   for (const std::string& candidate : candidates)
     if (candidate.ends_with("." + snake_case(name))) return Meant{candidate};
   // A slip in a namespace: fn.reader.file.

@@ -65,8 +65,12 @@ bool reads_as_number(std::string_view text) {
 }
 
 /// What stands for `text`, which was given in quotes, where the help asks for another kind; empty: unknown.
-std::string without_quotes(const std::string& text, std::string_view help) {
-  if (help.starts_with("write a number") || help.starts_with("write numbers")) return reads_as_number(text) ? text : "";
+std::string without_quotes(const std::string& text, std::string_view message, std::string_view help) {
+  const bool wants_number = help.starts_with("write a number") || help.starts_with("write numbers") ||
+                            message.contains("must be a positive integer") ||
+                            message.contains("must be an integer");
+  if (wants_number) return reads_as_number(text) ? text : "";
+  if (message.contains("must be a type such as")) return type_named(text);
   if (!help.contains("=True or ")) return {};
   if (text == "True" || text == "true") return "True";
   return text == "False" || text == "false" ? "False" : "";
@@ -80,15 +84,16 @@ void Evaluator::suggest_value(Diagnostic& diagnostic) const {
   const std::string given = source_text(sources_, diagnostic.span);
   if (given.size() < 3 || given.front() != given.back() || (given[0] != '"' && given[0] != '\'')) return;
   const std::string text = given.substr(1, given.size() - 2);
-  if (const std::string bare = without_quotes(text, diagnostic.help); !bare.empty()) {
-    diagnostic.help = "take the quotes away: `" + bare + "`";
+  if (const std::string bare = without_quotes(text, diagnostic.message, diagnostic.help); !bare.empty()) {
+    diagnostic.help = (bare == text ? "take the quotes away: `" : "write `") + bare + "`";
     diagnostic.edits.push_back({diagnostic.span, bare, true});
     return;
   }
   const std::string message = diagnostic.message.substr(0, diagnostic.message.find(", but is"));
   const auto meant = closest_match(text, quoted_texts(diagnostic.help.empty() ? message : diagnostic.help));
   if (!meant) return;
-  diagnostic.help = "did you mean `\"" + *meant + "\"`?" + (diagnostic.help.empty() ? "" : " " + diagnostic.help);
+  diagnostic.help =
+      "did you mean `\"" + *meant + "\"`?" + (diagnostic.help.empty() ? "" : " " + diagnostic.help);
   diagnostic.edits.push_back({diagnostic.span, "\"" + *meant + "\"", false});
 }
 

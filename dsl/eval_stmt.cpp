@@ -86,8 +86,11 @@ void Evaluator::run_statement(const Statement& s) {
       return run_unsupported(s);
     case StatementKind::kTryImport:
       return run_suite(s.body);
-    case StatementKind::kExpression:
-      return warn_unused(s, eval_whole(*s.value));
+    case StatementKind::kExpression: {
+      const size_t errors = sink_.num_errors();
+      const Value value = eval_whole(*s.value);
+      return warn_unused(s, value, errors);
+    }
     case StatementKind::kAssign:
       return run_assign(s);
     case StatementKind::kAugAssign:
@@ -116,35 +119,6 @@ void Evaluator::run_statement(const Statement& s) {
     case StatementKind::kImportFrom:
       return run_import_from(s);
   }
-}
-
-// An expression whose value nobody takes: a comparison where an assignment is meant, a data node that changes
-// nothing. Calls of static functions may be made for what they print or change.
-void Evaluator::warn_unused(const Statement& s, const Value& value) {
-  const Expression& e = *s.value;
-  const bool is_call = e.kind == ExpressionKind::kCall, gives_data = has_node(value) || is_bundle(value);
-  const bool has_use = e.kind == ExpressionKind::kString || e.kind == ExpressionKind::kFString ||
-                       e.kind == ExpressionKind::kNamed || e.kind == ExpressionKind::kEllipsis ||
-                       (!gives_data && (is_call || e.kind == ExpressionKind::kListComp ||
-                                        e.kind == ExpressionKind::kConditional ||
-                                        e.kind == ExpressionKind::kBoolOp));
-  if (has_use || value.is_poison() || value.is(ValueKind::kUnknown) || pixel_ || !alive() || in_library(s.span))
-    return;
-  Diagnostic diagnostic = diagnose(Message::kUnusedResult, e.span, {source_text(sources_, e.span)});
-  const bool compares = e.kind == ExpressionKind::kCompare && e.ops.size() == 1 && e.ops[0] == "==" &&
-                        e.operands[0]->kind == ExpressionKind::kName;
-  const bool changes = is_call && value.is_node() && !e.arguments.empty() && e.arguments[0].name.empty() &&
-                       e.arguments[0].value->kind == ExpressionKind::kName;
-  if (compares) {
-    diagnostic.help = "write `" + e.operands[0]->text + " = …` to assign";
-    const Span equals{e.span.file, e.operands[0]->span.end, e.operands[1]->span.begin};
-    diagnostic.edits.push_back({equals, " = ", false});
-  } else if (changes) {
-    const std::string& name = e.arguments[0].value->text;
-    diagnostic.help = "a data node never changes: write `" + name + " = …`";
-    diagnostic.edits.push_back({{e.span.file, e.span.begin, e.span.begin}, name + " = ", false});
-  }
-  report(std::move(diagnostic));
 }
 
 // ---- assignment ----
@@ -191,9 +165,10 @@ void Evaluator::fail_attribute_assignment(const Expression& target, const Value&
   Diagnostic diagnostic = diagnose(Message::kAttributeAssignment, target.span, {target.text});
   const std::string name = source_text(sources_, target.operands[0]->span);
   if (base.is_node())
-    diagnostic.help = target.text == "layout"
-                          ? "a data node never changes: write `" + name + " = fn.reinterpret(" + name + ", layout=…)`"
-                          : "a data node never changes: make a new one with the operators of `fn`";
+    diagnostic.help =
+        target.text == "layout"
+            ? "a data node never changes: write `" + name + " = fn.reinterpret(" + name + ", layout=…)`"
+            : "a data node never changes: make a new one with the operators of `fn`";
   report(std::move(diagnostic));
 }
 

@@ -238,7 +238,7 @@ class Evaluator {
   // ---- statements (eval_stmt.cpp) ----
   void run_suite(const Suite& suite);
   void run_statement(const Statement& s);
-  void warn_unused(const Statement& s, const Value& value);
+  void warn_unused(const Statement& s, const Value& value, size_t errors_before);
   void run_assign(const Statement& s);
   void assign_slice(const Expression& target, const Value& base, const Value& value);
   void assign_array(const Expression& target, const Value& base, const Value& value);
@@ -327,6 +327,7 @@ class Evaluator {
   bool knows(const std::string& name) const;  // unknown_names.cpp
   /// `member`: the attribute of it that is asked for, or nullptr.
   Value fail_unknown_name(const Expression& e, const Expression* member);
+  bool is_told_beside(const Diagnostic& diagnostic) const;
   void suggest_operator(Diagnostic& diagnostic, const std::string& name) const;
   std::string import_of(const std::string& name, const Expression* member) const;
   std::string operator_instead(const std::string& path, Span span) const;
@@ -436,7 +437,12 @@ class Evaluator {
                                     const std::vector<CallArguments::Keyword>& beside);
   std::string joined_values(const op::Operator& op, const std::vector<CallArguments::Keyword>& keywords,
                             std::string_view meant) const;
-  void translate_keywords(const op::Operator& op, CallArguments& arguments, std::vector<std::string>& missing);
+  void translate_keywords(const op::Operator& op, CallArguments& arguments,
+                          std::vector<std::string>& missing);
+  static const Suggestion* known_keyword(const op::Operator& op, const std::string& name);
+  static const op::ArgSpec* missing_argument(const op::Operator& op,
+                                             const std::vector<CallArguments::Keyword>& given);
+  std::string type_written(const Value& value, op::ArgKind kind) const;
   static bool is_known_keyword(const op::Operator& op, const std::string& name);
 
   // ---- what belongs together (eval_together.cpp) ----
@@ -564,7 +570,7 @@ class Evaluator {
   std::map<std::pair<uint32_t, uint32_t>, Replayed> replayed_;  ///< by where the wrapped call begins
 
   std::unique_ptr<PixelScope> pixel_;  ///< while a function of coordinates runs
-  bool imports_all_ = false;  ///< there is an `import *`, which was refused
+  bool imports_all_ = false;           ///< there is an `import *`, which was refused
   int host_calls_ = 0;                 ///< around what is evaluated: they belong to the host program
   int in_pixel_function_ = 0;          ///< how many pixel functions are being called
 

@@ -306,7 +306,8 @@ Value Evaluator::module_member(ModuleObject& module, const std::string& name, Sp
   Diagnostic diagnostic = diagnose(Message::kNoMember, span, {module.name, name});
   const Suggestion* known = module.name == "types" ? find_suggestion(Place::kType, "", name) : nullptr;
   diagnostic.help = known ? help_of(*known, "") : where_in_library(module, name);
-  if (module.name == "numpy" && diagnostic.help.empty()) diagnostic.help = operator_instead("numpy." + name, span);
+  if (module.name == "numpy" && diagnostic.help.empty())
+    diagnostic.help = operator_instead("numpy." + name, span);
   if (diagnostic.help.empty()) suggest(diagnostic, name, names);
   return report(std::move(diagnostic));
 }

@@ -91,10 +91,16 @@ void Parser::advise(Diagnostic& diagnostic, std::string_view wanted) const {
   if (is(">") && before.text == "|" && touches(before, t))
     return say("write `f(x)` for `x |> f()`: what an operator reads is its first argument");
   if (wanted == "an expression" && t.text == "return")
-    return say("a `lambda` gives the value of its expression: leave `return` out", {{up_to_next(t), "", true}});
+    return say("a `lambda` gives the value of its expression: leave `return` out",
+               {{up_to_next(t), "", true}});
   if (t.text == "?" && before.text == "?") return say("write `b if a is None else a` for `a ?? b`");
   if (wants_colon && is(",") && next.kind == TokenKind::kName && wanted.ends_with("the clause of `try`"))
     return say("write `as`", {{cover(t.span, {t.span.file, t.span.begin, next.span.begin}), " as ", true}});
+  if (is(";") && before.text == ";") return say("remove it", {{t.span, "", true}});
+  if (is(":") && before.text == ":" && touches(before, t) && next.kind == TokenKind::kName)
+    return say("write `.`", {{cover(before.span, t.span), ".", true}});
+  if (wants_end && is("{") && before.text == ")")
+    return say("choose with `if` and `elif`; blocks have no braces");
   if (wants_end && is(":=")) return say("write `=`", {{t.span, "=", true}});
   if (wants_end && before.text == "new")
     return say("call it without `new`", {{{t.span.file, before.span.begin, t.span.begin}, "", true}});

@@ -226,10 +226,14 @@ std::vector<ExpressionPtr> Parser::lost_names(size_t begin) {
   };
   const std::string_view first = tokens_[begin].text;
   size_t at = begin;
-  if (first == "for" || first == "import" || first == "from") {
-    if (first == "from")
-      while (!ends(at) && tokens_[at].text != "import") ++at;
-    for (; !ends(at) && tokens_[at].text != "in"; ++at)
+  if (first == "for") {
+    for (++at; is_name(at) || tokens_[at].text == ","; ++at)
+      if (is_name(at)) add(at);
+    return names;
+  }
+  if (first == "import" || first == "from") {
+    while (!ends(at) && tokens_[at].text != "import") ++at;
+    for (; !ends(at); ++at)
       if (is_name(at)) add(at);
     return names;
   }
@@ -240,8 +244,9 @@ std::vector<ExpressionPtr> Parser::lost_names(size_t begin) {
   constexpr std::array kChange = {"append", "extend",     "insert", "pop",     "remove", "clear",
                                   "update", "setdefault", "sort",   "reverse", "add"};
   const std::string_view next = tokens_[begin + 1].text;
-  const bool is_changed = next == "[" || next == ":" || std::ranges::find(kAugmented, next) != kAugmented.end() ||
-                          (next == "." && std::ranges::find(kChange, tokens_[begin + 2].text) != kChange.end());
+  const bool is_changed =
+      next == "[" || next == ":" || std::ranges::find(kAugmented, next) != kAugmented.end() ||
+      (next == "." && std::ranges::find(kChange, tokens_[begin + 2].text) != kChange.end());
   if (is_changed) add(begin);
   return names;
 }
@@ -302,6 +307,7 @@ void Parser::parse_simple_line(Suite& out) {
     const StatementPtr& last = out.back();
     if (last->kind != StatementKind::kExpression || !last->value || !parse_foreign_statement(*last->value))
       fail_expected("the end of the statement");
+    out.pop_back();  // what was told is no expression of its own
   }
 }
 
@@ -385,7 +391,9 @@ StatementPtr Parser::parse_simple() {
 void Parser::refuse_old_raise(const Expression& kind) {
   const Token comma = tokens_[at_++];
   const ExpressionPtr text = parse_expression();
-  const auto written = [&](Span span) { return std::string(text_.substr(span.begin, span.end - span.begin)); };
+  const auto written = [&](Span span) {
+    return std::string(text_.substr(span.begin, span.end - span.begin));
+  };
   const std::string meant = written(kind.span) + "(" + written(text->span) + ")";
   report_translated(comma.span, "`,` behind an exception", "write `raise " + meant + "`",
                     {{cover(kind.span, text->span), meant, true}});
@@ -405,6 +413,7 @@ StatementPtr Parser::parse_unsupported_line(std::string construct, std::string a
 }
 
 StatementPtr Parser::parse_expression_statement() {
+  const size_t begin = at_;
   const Token first = token();
   auto statement = make_statement(StatementKind::kExpression, first);
   ExpressionPtr value = parse_expression_list(true, "");
@@ -437,10 +446,19 @@ StatementPtr Parser::parse_expression_statement() {
     statement->value = parse_expression_list(false, "after `" + statement->text + "`");
   } else {
     if (value->kind == ExpressionKind::kStarred) fail(Message::kStarredAlone, value->span);
+    // `xs.append(1 +)`: nobody knows the list any more.
+    if (has_lost_argument(*value) && !lost_names(begin).empty()) throw SyntaxError{};
     statement->value = std::move(value);
   }
   statement->span = since(first);
   return statement;
+}
+
+bool Parser::has_lost_argument(const Expression& call) {
+  return call.kind == ExpressionKind::kCall &&
+         std::ranges::any_of(call.arguments, [](const Argument& argument) {
+           return argument.value->kind == ExpressionKind::kError;
+         });
 }
 
 // Whether an expression may stand on the left of `=`.

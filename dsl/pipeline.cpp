@@ -237,11 +237,13 @@ void Evaluator::report_nested_output(const PipelineObject& pipeline, const Value
   Diagnostic diagnostic = diagnose(Message::kNestedOutputs, written ? written->span : span,
                                    {pipeline.name, describe_kind(value)});
   const bool by_comma = value.is(ValueKind::kTuple) && value.elements().size() == 1;
-  if (by_comma) diagnostic.help = "a comma at the end makes a tuple of one element: remove it";
+  if (by_comma)
+    diagnostic.help = "a comma at the end makes a tuple of one element: remove it";
   else if (value.is(ValueKind::kTuple))
-    diagnostic.help = fmt::format("it holds {} values: take what is meant, as in `a, b = …`, or return them one by "
-                                  "one: `return a, *layers`",
-                                  value.elements().size());
+    diagnostic.help = fmt::format(
+        "it holds {} values: take what is meant, as in `a, b = …`, or return them one by "
+        "one: `return a, *layers`",
+        value.elements().size());
   const size_t at = number.value_or(0);
   if (written && at < returned_bindings_.size() && returned_bindings_[at].valid())
     diagnostic.labels.push_back(
@@ -275,7 +277,8 @@ bool Evaluator::finish_outputs(PipelineObject& pipeline, const Value& result, ir
       if (is_bundle(value)) diagnostic.help = "return what is in it: `return t.image, t.boxes`";
       if (value.is(ValueKind::kBuiltin))
         diagnostic.help = "a function is called with brackets: `" +
-                          (written ? source_text(sources_, written->span) : value.as<BuiltinObject>().name) + "()`";
+                          (written ? source_text(sources_, written->span) : value.as<BuiltinObject>().name) +
+                          "()`";
       if (value.is(ValueKind::kFunction) && value.as<FunctionObject>().name != "<lambda>")
         diagnostic.help = "a function is called with brackets, as in `" + value.as<FunctionObject>().name +
                           "(…)`; one of coordinates belongs to a function under `@galatea.pixel`";

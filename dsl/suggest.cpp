@@ -131,7 +131,8 @@ std::optional<Meant> meant_by(std::string_view word, const std::vector<std::stri
 
 std::string help_of(const Meant& meant, std::string_view word, std::string_view prefix) {
   if (meant.looks_alike && !ascii_twin(word))
-    return "`" + meant.name + "` is another name: " + describe_twin(meant.name) + "; write one of them at both places";
+    return "`" + meant.name + "` is another name: " + describe_twin(meant.name) +
+           "; write one of them at both places";
   if (meant.looks_alike) return describe_twin(word) + ": write `" + std::string(prefix) + meant.name + "`";
   return "did you mean `" + std::string(prefix) + meant.name + "`?";
 }
@@ -146,7 +147,8 @@ bool suggest(Diagnostic& diagnostic, std::string_view word, const std::vector<st
   const auto meant = meant_by(word, candidates);
   if (!meant) return false;
   diagnostic.help = help_of(*meant, word);
-  diagnostic.edits.push_back({diagnostic.span, meant->name, meant->looks_alike && ascii_twin(word).has_value()});
+  diagnostic.edits.push_back(
+      {diagnostic.span, meant->name, meant->looks_alike && ascii_twin(word).has_value()});
   return true;
 }
 

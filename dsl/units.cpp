@@ -59,10 +59,12 @@ void Evaluator::check_unit(const op::Operator& op, const CallArguments::Keyword&
             : fmt::format("it counts pixels, as in `{}=224`", keyword.name));
   const bool sizes = counts_pixels(keyword.name) && !keyword.name.starts_with("crop");
   if (sizes && any([](double x) { return x < 0; }))
-    return warn("mirrors the image", "an extent below 0 is one of a mirrored image; 0 keeps the aspect ratio");
-  if (keyword.name == "hue" && all([](double x) { return x != 0 && std::abs(x) <= 0.5; }))
-    return warn("is less than a degree",
-                fmt::format("it is in degrees, 360 for the whole circle: write `hue={:g}`", 360 * (*numbers)[0]));
+    return warn("mirrors the image",
+                "an extent below 0 is one of a mirrored image; 0 keeps the aspect ratio");
+  if (keyword.name == "hue" && all([](double x) { return x != 0 && std::abs(x) < 0.5; }))
+    return warn(
+        "is less than a degree",
+        fmt::format("it is in degrees, 360 for the whole circle: write `hue={:g}`", 360 * (*numbers)[0]));
   if (op.name == "jpeg_compression_distortion" && keyword.name == "quality" &&
       any([](double x) { return x < 1 || x > 100; }))
     return warn("lies outside 1 … 100", "it is taken as the nearest one of them");
@@ -133,10 +135,11 @@ void Evaluator::check_coefficients(const op::Operator& op, const CallArguments& 
   if (along >= bands.extents.size() || bands.extents[along] < 0) return;
   const int64_t extent = bands.extents[along];
   if (count->value.as_int() > extent)
-    report(diagnose(Message::kUnlikelyUnit, count->span,
-                    {"n_mfcc", repr(count->value), "fn.mfcc", fmt::format("is more than the {} bands", extent),
-                     fmt::format("there are as many coefficients as bands: write `n_mfcc={}`, or make more bands",
-                                 extent)}));
+    report(diagnose(
+        Message::kUnlikelyUnit, count->span,
+        {"n_mfcc", repr(count->value), "fn.mfcc", fmt::format("is more than the {} bands", extent),
+         fmt::format("there are as many coefficients as bands: write `n_mfcc={}`, or make more bands",
+                     extent)}));
 }
 
 }  // namespace galatea::dsl

@@ -86,9 +86,20 @@ std::string Evaluator::operator_instead(const std::string& path, Span span) cons
   return op && !op->internal ? "write `fn." + op->name + "(…)`" : "";
 }
 
+// A name that nothing defines, twice on one line, is one mistake.
+bool Evaluator::is_told_beside(const Diagnostic& diagnostic) const {
+  const SourceFile* file = sources_.file(diagnostic.span.file);
+  if (file == nullptr || sink_.diagnostics().empty()) return false;
+  const Diagnostic& last = sink_.diagnostics().back();
+  return last.code == diagnostic.code && last.message == diagnostic.message && last.edits.empty() &&
+         last.span.file == diagnostic.span.file && last.span != diagnostic.span &&
+         file->position(last.span.begin).line == file->position(diagnostic.span.begin).line;
+}
+
 Value Evaluator::fail_unknown_name(const Expression& e, const Expression* member) {
-  if (imports_all_) return Value::poison();  // `import *`, which was refused, may have meant it
   Diagnostic diagnostic = diagnose(Message::kUnknownName, e.span, {e.text});
+  // `import *`, which was refused, may have meant it.
+  if (imports_all_ || is_told_beside(diagnostic)) return Value::poison();
   const std::string_view host = member ? module_called(e.text) : std::string_view();
   const std::string instead =
       host.empty() ? "" : operator_instead(std::string(host) + "." + member->text, member->text_span);
