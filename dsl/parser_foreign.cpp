@@ -46,9 +46,13 @@ StatementPtr Parser::parse_foreign_compound() {
   const bool is_function = (t.text == "function" || t.text == "func") && is("(", 2);
   if (!is_loop && !is_function) return nullptr;
   const std::string meant = is_loop ? "for" : "def";
-  report_translated(t.span, "`" + std::string(t.text) + "`", "write `" + meant + "`",
-                    {{t.span, meant, true}});
-  was_mended_ = true;  // braces behind it are the same habit
+  // Braces behind it are the same habit.
+  const bool has_braces = is_function && tokens_[tokens_[at_ + 2].partner + 1].text == "{";
+  report_translated(t.span, "`" + std::string(t.text) + "`",
+                    has_braces ? "write `def`, `:` at the end of the line, and indent the lines of the block"
+                               : "write `" + meant + "`",
+                    has_braces ? std::vector<Edit>{} : std::vector<Edit>{{t.span, meant, true}});
+  was_mended_ = has_braces;
   return is_loop ? parse_for() : parse_function({}, t.span);
 }
 
@@ -98,7 +102,7 @@ void Parser::advise(Diagnostic& diagnostic, std::string_view wanted) const {
     return say("write `as`", {{cover(t.span, {t.span.file, t.span.begin, next.span.begin}), " as ", true}});
   if (is(";") && before.text == ";") return say("remove it", {{t.span, "", true}});
   if (is(":") && before.text == ":" && touches(before, t) && next.kind == TokenKind::kName)
-    return say("write `.`", {{cover(before.span, t.span), ".", true}});
+    return say("write `.`");
   if (wants_end && is("{") && before.text == ")")
     return say("choose with `if` and `elif`; blocks have no braces");
   if (wants_end && is(":=")) return say("write `=`", {{t.span, "=", true}});

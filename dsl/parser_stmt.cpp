@@ -245,7 +245,7 @@ std::vector<ExpressionPtr> Parser::lost_names(size_t begin) {
                                   "update", "setdefault", "sort",   "reverse", "add"};
   const std::string_view next = tokens_[begin + 1].text;
   const bool is_changed =
-      next == "[" || next == ":" || std::ranges::find(kAugmented, next) != kAugmented.end() ||
+      next == "[" || next == ":" || next == ":=" || std::ranges::find(kAugmented, next) != kAugmented.end() ||
       (next == "." && std::ranges::find(kChange, tokens_[begin + 2].text) != kChange.end());
   if (is_changed) add(begin);
   return names;
