@@ -73,7 +73,7 @@ class Parser {
   [[noreturn]] void fail(Message message, Span span, std::vector<std::string> arguments = {},
                          const Label& label = {});
   void report(Message message, Span span, std::vector<std::string> arguments = {});
-  void report_missing_colon(const std::string& wanted);
+  void report_read_as_meant(Span span, const std::string& wanted);
   void report_unsupported(Span span, std::string construct, std::string advice, std::vector<Edit> edits = {});
   void skip_line();
   void skip_to_separator(size_t bracket_end);

@@ -69,10 +69,11 @@ void Parser::fail_expected(std::string_view wanted) {
   throw SyntaxError{};
 }
 
-// A colon that is missing before a block, which is read as if it were there.
-void Parser::report_missing_colon(const std::string& wanted) {
+// A token that is not expected, where nothing of the text is lost: a colon that is missing before a block,
+// `size: 224` for `size=224`.
+void Parser::report_read_as_meant(Span span, const std::string& wanted) {
   const int errors = num_errors_;
-  report(Message::kExpected, end_of_previous(), {wanted, describe(token())});
+  report(Message::kExpected, span, {wanted, describe(token())});
   advise(diagnostics_.back(), wanted);
   num_errors_ = errors;
 }
@@ -149,7 +150,7 @@ Suite Parser::parse_block(std::string_view owner) {
   Suite suite;
   const bool lacks_colon = token().kind == TokenKind::kNewline && token(1).kind == TokenKind::kIndent;
   if (lacks_colon && !was_mended_) {
-    report_missing_colon("`:` after " + std::string(owner));
+    report_read_as_meant(end_of_previous(), "`:` after " + std::string(owner));
   } else {
     expect(":", "after " + std::string(owner));
   }
