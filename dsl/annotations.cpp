@@ -70,7 +70,12 @@ bool Evaluator::check_annotation(const Expression* annotation, const Value& valu
   if (!annotation || !annotation->span.valid()) return true;
   if (!check_type_name(*annotation, scope)) return false;
   const std::string type = annotated_type(annotation);
-  if (!is_of_type(value, type)) return fail(Message::kParameterValue, span, {name, repr(value), type}), false;
+  if (!is_of_type(value, type)) {
+    Diagnostic diagnostic = diagnose(Message::kParameterValue, span, {name, repr(value), type});
+    if (type == "int" || type == "float") diagnostic.help = "write a number";
+    report(std::move(diagnostic));
+    return false;
+  }
   // `list[int]`: each element.
   if (!value.is_sequence() || annotation->kind != ExpressionKind::kSubscript || type != "list") return true;
   const std::string& element_type = annotation->operands[1]->text;

@@ -145,7 +145,7 @@ struct Statement {
   std::vector<Parameter> parameters;
   ExpressionPtr returns;
   std::string docstring;
-  bool has_syntax_error = false;  ///< kFunction: its body failed to parse somewhere; the function is poison
+  bool has_syntax_error = false;  ///< kFunction: it failed to parse somewhere; without a body, all of it
   int relative_level = 0;         ///< kImportFrom: number of leading dots
   std::vector<ImportName> names;  ///< kImport: (module, alias) each; kImportFrom: the names; "*" for a star
 };

@@ -38,6 +38,7 @@ bool any_path_will_do(const op::Operator& op, const op::ArgSpec& schema, const C
 void Evaluator::add_operator_arguments(const op::Operator& op, CallArguments& arguments,
                                        op::GraphBuilder::NodeSpec& spec, uint64_t key,
                                        std::vector<std::string>& missing) {
+  translate_keywords(op, arguments, missing);
   for (CallArguments::Keyword& keyword : arguments.keywords) {
     const op::ArgSpec* schema = op.find_arg(keyword.name);
     const std::string_view* today = schema && schema->refused.empty() && !schema->no_effect
@@ -70,13 +71,9 @@ void Evaluator::add_operator_arguments(const op::Operator& op, CallArguments& ar
     bool given = std::any_of(arguments.keywords.begin(), arguments.keywords.end(), [&](const auto& keyword) {
       return keyword.name == schema.name && !keyword.value.is(ValueKind::kNone);
     });
-    if (given) continue;
-    missing.push_back(schema.name);
     // One that was misspelt is told as that.
-    const bool misspelt = std::ranges::any_of(arguments.keywords, [&](const auto& keyword) {
-      return !op.find_arg(keyword.name) && did_you_mean(keyword.name, {schema.name}) != "";
-    });
-    if (misspelt) continue;
+    if (given || std::ranges::find(missing, schema.name) != missing.end()) continue;
+    missing.push_back(schema.name);
     Diagnostic diagnostic =
         diagnose(Message::kMissingOperatorArgument, arguments.span, {"fn." + op.name, schema.name});
     if (!schema.documentation.empty()) diagnostic.notes.push_back(schema.name + ": " + schema.documentation);
@@ -102,12 +99,7 @@ bool Evaluator::add_operator_argument(const op::Operator& op, const op::ArgSpec&
 bool Evaluator::add_common_argument(const op::Operator& op, const CallArguments::Keyword& keyword,
                                     op::GraphBuilder::NodeSpec& spec, uint64_t key) {
   const Value& value = keyword.value;
-  if (value.is(ValueKind::kNone))
-    return keyword.name == "seed" || keyword.name == "name" || keyword.name == "device" ||
-                   keyword.name == op::kCompatArg || keyword.name == "preserve" ||
-                   keyword.name == "bytes_per_sample_hint"
-               ? true
-               : (fail_unknown_argument(op, keyword), false);
+  if (value.is(ValueKind::kNone)) return true;
   if (value.is_poison()) return false;
   if (keyword.name == "device") {
     bool known = value.is(ValueKind::kString) &&
@@ -166,9 +158,7 @@ bool Evaluator::add_common_argument(const op::Operator& op, const CallArguments:
            {"`preserve`", "an operator whose outputs are not used does not run"});
     return true;
   }
-  if (keyword.name == "bytes_per_sample_hint")
-    return true;  // a hint for an allocator that galatea does not have
-  return fail_unknown_argument(op, keyword), false;
+  return true;  // bytes_per_sample_hint is for an allocator that galatea does not have
 }
 
 // Whether an argument of another name could take a value that was given.
@@ -182,6 +172,13 @@ bool Evaluator::fits(const op::Operator& op, const op::ArgSpec& schema,
   if (value.is(ValueKind::kFloat)) attr = ir::Attr(value.number);
   if (value.is(ValueKind::kString)) attr = ir::Attr(value.text());
   if (value.is(ValueKind::kDType)) attr = ir::Attr(value.dtype);
+  if (value.is(ValueKind::kEnum)) attr = ir::Attr(value.as<EnumObject>().value);
+  const auto is_text = [](const Value& v) { return v.is(ValueKind::kString); };
+  if (value.is_sequence() && !value.elements().empty() && std::ranges::all_of(value.elements(), is_text)) {
+    std::vector<std::string> texts;
+    for (const Value& text : value.elements()) texts.push_back(text.text());
+    attr = ir::Attr(std::move(texts));
+  }
   if (const auto numbers = numbers_of(value); numbers && !attr) {
     const bool whole = std::ranges::all_of(value.elements(), &Value::is_integral);
     attr = whole ? ir::Attr(std::vector<int64_t>(numbers->begin(), numbers->end())) : ir::Attr(*numbers);
@@ -191,7 +188,45 @@ bool Evaluator::fits(const op::Operator& op, const op::ArgSpec& schema,
   return op::check_static_argument(op, schema, arg, keyword.span).has_value();
 }
 
-Value Evaluator::fail_unknown_argument(const op::Operator& op, const CallArguments::Keyword& keyword) {
+// The values of all keywords that together are one argument here, as `low` and `high` are a range; empty: this one
+// is alone.
+std::string Evaluator::joined_values(const op::Operator& op,
+                                     const std::vector<CallArguments::Keyword>& keywords,
+                                     std::string_view meant) const {
+  std::string joined;
+  size_t parts = 0;
+  for (const CallArguments::Keyword& other : keywords) {
+    const Suggestion* known = op.find_arg(other.name) ? nullptr : known_keyword(op, other.name);
+    if (known == nullptr || known->keeps_value || !known->write.starts_with(std::string(meant) + "="))
+      continue;
+    joined += (parts++ == 0 ? "" : ", ") + source_text(sources_, other.span);
+  }
+  return parts > 1 ? "[" + joined + "]" : "";
+}
+
+// The suggestion for a keyword that the operator does not have; nullptr: there is none, or none for this operator.
+const Suggestion* Evaluator::known_keyword(const op::Operator& op, const std::string& name) {
+  const Suggestion* known = find_suggestion(Place::kArgument, op.name, name);
+  return known && op.find_arg(known->write.substr(0, known->write.find('='))) ? known : nullptr;
+}
+
+// The one argument that the operator requires and the call does not give; nullptr: none, or several.
+const op::ArgSpec* Evaluator::missing_argument(const op::Operator& op,
+                                               const std::vector<CallArguments::Keyword>& given) {
+  const op::ArgSpec* only = nullptr;
+  for (const op::ArgSpec& schema : op.args) {
+    if (!schema.required ||
+        std::ranges::find(given, schema.name, &CallArguments::Keyword::name) != given.end())
+      continue;
+    if (only) return nullptr;
+    only = &schema;
+  }
+  return only;
+}
+
+// Reports the keyword. Gives the argument that was meant by it; empty: nobody knows.
+std::string Evaluator::fail_unknown_argument(const op::Operator& op, const CallArguments::Keyword& keyword,
+                                             const std::vector<CallArguments::Keyword>& beside) {
   std::vector<std::string> names = {"device", "compat", "name", "preserve", "bytes_per_sample_hint"};
   if (op.random) names.emplace_back("seed");
   for (const op::ArgSpec& schema : op.args) {
@@ -200,20 +235,77 @@ Value Evaluator::fail_unknown_argument(const op::Operator& op, const CallArgumen
   Diagnostic diagnostic =
       diagnose(Message::kUnknownOperatorArgument, keyword.name_span, {"fn." + op.name, keyword.name});
   std::string meant;
-  if (const Suggestion* known = find_suggestion(Place::kArgument, op.name, keyword.name)) {
+  const bool is_spread = keyword.span == keyword.name_span;  // `**options`
+  if (const Suggestion* known = known_keyword(op, keyword.name)) {
     meant = known->write.substr(0, known->write.find('='));
     const op::ArgSpec* schema = known->keeps_value ? op.find_arg(meant) : nullptr;
-    if (schema && fits(op, *schema, keyword)) {
+    if (is_spread) {
+      diagnostic.help = "here it is called `" + meant + "`";
+    } else if (schema && fits(op, *schema, keyword)) {
       diagnostic.help = "write `" + meant + "=" + source_text(sources_, keyword.span) + "`";
       diagnostic.edits.push_back({keyword.name_span, meant, false});
     } else {
-      diagnostic.help = help_of(*known, "");
+      const std::string joined = joined_values(op, beside, meant);
+      diagnostic.help = joined.empty() ? help_of(*known, "") : "write `" + meant + "=" + joined + "`";
     }
   } else if (suggest(diagnostic, keyword.name, names)) {
     meant = diagnostic.edits.back().replacement;
+    if (is_spread) diagnostic.edits.clear();
+  } else if (const op::ArgSpec* lacks = missing_argument(op, beside); lacks && fits(op, *lacks, keyword)) {
+    meant = lacks->name;
+    diagnostic.help = "did you mean `" + meant + "`, which the call needs?";
+    if (!is_spread) diagnostic.edits.push_back({keyword.name_span, meant, false});
   }
   diagnostic.notes.push_back("the signature is " + operator_signature(op, op.name, meant));
-  return report(std::move(diagnostic));
+  report(std::move(diagnostic));
+  return meant;
+}
+
+// Keywords that the operator does not have are told, once for all that mean one argument; those that stand for an
+// argument that is not given take its place, so that neither it nor what depends on it is missed.
+void Evaluator::translate_keywords(const op::Operator& op, CallArguments& arguments,
+                                   std::vector<std::string>& missing) {
+  const std::vector<CallArguments::Keyword> written = arguments.keywords;
+  const auto is_given = [&](const std::string& name) {
+    return std::ranges::find(arguments.keywords, name, &CallArguments::Keyword::name) !=
+           arguments.keywords.end();
+  };
+  for (CallArguments::Keyword& keyword : arguments.keywords) {
+    if (is_known_keyword(op, keyword.name)) continue;
+    const Suggestion* known = known_keyword(op, keyword.name);
+    const std::string argument(known ? known->write.substr(0, known->write.find('=')) : "");
+    const bool is_told =
+        !argument.empty() && !known->keeps_value && std::ranges::find(missing, argument) != missing.end();
+    const std::string meant = is_told ? argument : fail_unknown_argument(op, keyword, written);
+    missing.push_back(keyword.name);
+    if (meant.empty()) continue;
+    const op::ArgSpec* schema = op.find_arg(meant);
+    const bool keeps_value = known == nullptr || known->keeps_value;
+    if (schema && keeps_value && !is_given(meant) && fits(op, *schema, keyword)) {
+      keyword.name = meant;
+    } else {
+      missing.push_back(meant);
+    }
+  }
+  std::erase_if(arguments.keywords, [&](const auto& keyword) { return !is_known_keyword(op, keyword.name); });
+}
+
+// "types.GRAY" for "gray", where an argument of this kind is wanted; empty: it is none.
+std::string Evaluator::type_written(const Value& value, op::ArgKind kind) const {
+  if (std::string type = written_as_type(value); !type.empty() || !value.is(ValueKind::kString)) return type;
+  const auto lower = [](const std::string& text) {
+    std::string out = text;
+    std::ranges::transform(out, out.begin(),
+                           [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    return out;
+  };
+  for (const auto& [name, binding] : library_.at("nvidia.dali.types")->names) {
+    const bool is_filter = name.starts_with("INTERP_");
+    if (binding.value.is(ValueKind::kEnum) && is_filter == (kind == op::ArgKind::kInterp) &&
+        lower(name) == lower(value.text()))
+      return "types." + name;
+  }
+  return {};
 }
 
 bool Evaluator::add_argument(const op::Operator& op, const op::ArgSpec& schema,
@@ -223,10 +315,21 @@ bool Evaluator::add_argument(const op::Operator& op, const op::ArgSpec& schema,
   if (!has_node(value)) {
     const bool wants_type = schema.kind == op::ArgKind::kDType || schema.kind == op::ArgKind::kInterp ||
                             schema.kind == op::ArgKind::kImageType;
-    if (std::string type = wants_type ? written_as_type(value) : ""; !type.empty()) {
+    if (std::string type = wants_type ? type_written(value, schema.kind) : ""; !type.empty()) {
       Diagnostic diagnostic = diagnose(Message::kArgumentKind, keyword.span,
                                        {keyword.name, "a name of `types`", type_text(value)});
       diagnostic.help = "write `" + keyword.name + "=" + type + "`";
+      diagnostic.edits.push_back({keyword.span, type, true});
+      report(std::move(diagnostic));
+      return false;
+    }
+    if (const auto numbers = numbers_of(value); schema.kind == op::ArgKind::kFloat && schema.per_sample &&
+                                                value.is_sequence() && numbers->size() == 2) {
+      const std::string drawn = "fn.random.uniform(range=" + source_text(sources_, keyword.span) + ")";
+      Diagnostic diagnostic =
+          diagnose(Message::kArgumentKind, keyword.span, {keyword.name, "a number", type_text(value)});
+      diagnostic.help = "to draw it for each sample, write `" + keyword.name + "=" + drawn + "`";
+      diagnostic.edits.push_back({keyword.span, drawn, false});
       report(std::move(diagnostic));
       return false;
     }

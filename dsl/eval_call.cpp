@@ -182,8 +182,21 @@ Value Evaluator::eval_call(const Expression& e) {
   host_calls_ += of_host ? 1 : 0;
   bool good = eval_arguments(e, arguments);
   host_calls_ -= of_host ? 1 : 0;
+  if (is_missing_method) spoil_receiver(*callee_expression.operands[0]);
   if (!good || callee.is_poison() || !alive()) return Value::poison();
   return call(callee, arguments);
+}
+
+// What a method that a list or a dict does not have would have changed, nobody knows.
+void Evaluator::spoil_receiver(const Expression& receiver) {
+  if (receiver.kind != ExpressionKind::kName) return;
+  for (Frame* frame = frame_; frame; frame = frame->parent) {
+    const auto found = frame->env.find(receiver.text);
+    if (found == frame->env.end()) continue;
+    const Value& value = found->second.value;
+    if (value.is(ValueKind::kList) || value.is(ValueKind::kDict)) found->second.value = Value::poison();
+    return;
+  }
 }
 
 Value Evaluator::call(const Value& callee, CallArguments& arguments) {
@@ -248,7 +261,27 @@ Value Evaluator::fail_not_callable(const Value& callee, const CallArguments& arg
       diagnose(Message::kNotCallable, arguments.callee_span.valid() ? arguments.callee_span : arguments.span,
                {describe_kind(callee)});
   label_hiding(diagnostic, arguments.callee);
+  const std::string callee_text = source_text(sources_, diagnostic.span);
+  if (callee.is_node()) {
+    diagnostic.help = "a data node is a value: leave the brackets out";
+    if (arguments.positional.empty() && arguments.keywords.empty())
+      diagnostic.edits.push_back({{arguments.span.file, diagnostic.span.end, arguments.span.end}, "", true});
+  } else if (const std::string inner = function_like(callee); !inner.empty()) {
+    diagnostic.help = "call the function in it: `" + callee_text + "." + inner + "(…)`";
+    diagnostic.edits.push_back(
+        {{diagnostic.span.file, diagnostic.span.end, diagnostic.span.end}, "." + inner, true});
+  }
   return report(std::move(diagnostic));
+}
+
+// The function of a module that has the module's name, as `rand_augment.rand_augment`; empty: there is none.
+std::string Evaluator::function_like(const Value& module) {
+  if (!module.is(ValueKind::kModule)) return {};
+  const auto& object = module.as<ModuleObject>();
+  const std::string name = object.name.substr(object.name.rfind('.') + 1);
+  const bool is_there =
+      object.names.contains(name) || (object.frame != nullptr && object.frame->env.contains(name));
+  return is_there ? name : "";
 }
 
 Value Evaluator::call_back(const Value& callee, std::vector<Value> values, const CallArguments& from,
@@ -294,6 +327,16 @@ std::string Evaluator::signature(const FunctionObject& function) const {
   return out + ")";
 }
 
+// The parameter that is called otherwise by who calls the function; empty: nobody knows.
+std::string Evaluator::meant_parameter(const FunctionObject& function, const std::string& name) {
+  std::vector<std::string> names;
+  for (const Parameter& p : *function.parameters) names.push_back(p.name);
+  if (const Suggestion* known = find_suggestion(Place::kParameter, function.name, name);
+      known && function.module->of_library)
+    return std::string(known->write);
+  return closest_match(name, names).value_or("");
+}
+
 bool Evaluator::bind_arguments(FunctionObject& function, CallArguments& arguments, Frame& frame) {
   const std::vector<Parameter>& parameters = *function.parameters;
   spend(parameters.size() * (kWorkPerBinding + arguments.keywords.size()));
@@ -332,6 +375,7 @@ bool Evaluator::bind_arguments(FunctionObject& function, CallArguments& argument
       set(next, arguments.positional[i], arguments.spans[i]), ++next;
   }
   Value kwargs = make_dict(arguments.span);
+  bool knows_all = true;
   for (const CallArguments::Keyword& keyword : arguments.keywords) {
     size_t i = 0;
     for (; i < parameters.size(); ++i) {
@@ -351,12 +395,12 @@ bool Evaluator::bind_arguments(FunctionObject& function, CallArguments& argument
       kwargs.dict().set(key_of(key), key, keyword.value);
       continue;
     }
-    std::vector<std::string> names;
-    for (const Parameter& p : parameters) names.push_back(p.name);
-    auto near = closest_match(keyword.name, names);
-    return mismatch(Message::kUnknownParameter, keyword.name_span,
-                    {function.name, keyword.name, near ? "did you mean `" + *near + "`?" : ""});
+    const std::string meant = meant_parameter(function, keyword.name);
+    mismatch(Message::kUnknownParameter, keyword.name_span,
+             {function.name, keyword.name, meant.empty() ? "" : "did you mean `" + meant + "`?"});
+    knows_all = false;
   }
+  if (!knows_all) return false;
   for (size_t i = 0; i < parameters.size(); ++i) {
     if (parameters[i].kind == ParameterKind::kVarArgs)
       set(i, make_tuple(rest), arguments.span);
@@ -454,6 +498,7 @@ Value Evaluator::run_function(FunctionObject& function, Frame& frame, const Call
 }
 
 Value Evaluator::call_pipeline(PipelineObject& pipeline, const CallArguments& arguments) {
+  if (host_calls_ > 0) return Value::poison();  // within a call that was refused, that says as much
   return fail(graph_ ? Message::kPipelineInPipeline : Message::kPipelineCalled, arguments.span,
               {pipeline.name});
 }

@@ -12,7 +12,8 @@ void Evaluator::run_function(const Statement& s) {
   function->closure = frame_;
   function->module = frame_->module;
   function->span = s.keyword_span;
-  function->poisoned = s.has_syntax_error;
+  function->poisoned = s.has_syntax_error && s.body.empty();
+  function->has_syntax_error = s.has_syntax_error;
   frame_->has_closures = true;
   for (const Parameter& parameter : s.parameters) {
     function->defaults.push_back(parameter.default_value ? eval(*parameter.default_value) : Value());

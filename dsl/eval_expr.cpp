@@ -109,6 +109,7 @@ Value Evaluator::eval_name(const Expression& e) {
       // A name that the function binds somewhere is its own everywhere in it, as in Python.
       if (frame->locals && frame->locals->contains(e.text)) {
         fail_before_assignment(e, *frame);
+        if (hides_another(e.text, *frame)) frame->misused.insert(e.text);
         // Once: what follows is the same mistake.
         frame->env[e.text] = {Value::poison(), e.span};
         return Value::poison();

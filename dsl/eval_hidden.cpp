@@ -1,8 +1,9 @@
-// Names that hide others: where the value was assigned that stands in the way. In: a name that did not do what was
-// expected of it. Out: labels.
+// What a text says beside what is meant: names that hide others, results that nobody uses. In: a name that did not
+// do what was expected of it, a statement with its value. Out: labels, warnings.
 #include <algorithm>
 
 #include "dsl/evaluator.h"
+#include "dsl/operator_text.h"
 
 namespace galatea::dsl {
 namespace {
@@ -51,6 +52,12 @@ Value Evaluator::fail_before_assignment(const Expression& e, const Frame& frame)
   return report(std::move(diagnostic));
 }
 
+bool Evaluator::hides_another(const std::string& name, const Frame& frame) {
+  for (const Frame* outer = frame.parent; outer; outer = outer->parent)
+    if (outer->env.contains(name)) return true;
+  return false;
+}
+
 // Where the name of a built-in or of a module of the library has got another value.
 void Evaluator::label_hiding(Diagnostic& diagnostic, const Expression* name) const {
   if (!name || name->kind != ExpressionKind::kName) return;
@@ -65,6 +72,66 @@ void Evaluator::label_hiding(Diagnostic& diagnostic, const Expression* name) con
           {found->second.span, "`" + name->text + "` is assigned here, which hides the one of that name"});
     return;
   }
+}
+
+namespace {
+
+/// A static expression that does nothing; calls and lists of them may be made for what they print or change.
+bool does_nothing(const Expression& e) {
+  switch (e.kind) {
+    case ExpressionKind::kName:
+      return true;
+    case ExpressionKind::kAttribute:
+    case ExpressionKind::kSubscript:
+    case ExpressionKind::kCompare:
+    case ExpressionKind::kBinary:
+    case ExpressionKind::kUnary:
+      return std::ranges::all_of(e.operands, [](const ExpressionPtr& operand) {
+        return operand &&
+               (does_nothing(*operand) || operand->kind == ExpressionKind::kInteger ||
+                operand->kind == ExpressionKind::kFloat || operand->kind == ExpressionKind::kString);
+      });
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+// An expression whose value nobody takes: a comparison where an assignment is meant, an operator that changes
+// nothing. What a function of the text gives may be beside the point.
+void Evaluator::warn_unused(const Statement& s, const Value& value, size_t errors_before) {
+  const Expression& e = *s.value;
+  if (value.is_poison() || value.is(ValueKind::kUnknown) || !alive() || pixel_ || in_library(s.span) ||
+      sink_.num_errors() != errors_before)
+    return;
+  // What a function ends with is meant to be returned; of a pipeline that is told already.
+  const bool ends_function = !calls_.empty() && calls_.back().body && calls_.back().body->back().get() == &s;
+  if (ends_function && calls_.size() == 1) return;
+  const Value made = value.is(ValueKind::kTuple) && has_node(value) ? value.elements()[0] : picture_of(value);
+  const ir::Node* maker = made.is_node() && graph_ ? graph_->defining_node(made.node) : nullptr;
+  const bool is_call = e.kind == ExpressionKind::kCall;
+  if (!does_nothing(e) && !(maker && maker->span == e.span)) return;
+  const std::string text = source_text(sources_, e.span);
+  Diagnostic diagnostic = diagnose(Message::kUnusedResult, e.span,
+                                   {text.empty() ? "the result of this" : "the result of `" + text + "`"});
+  const bool compares = e.kind == ExpressionKind::kCompare && e.ops.size() == 1 && e.ops[0] == "==" &&
+                        e.operands[0]->kind == ExpressionKind::kName;
+  const bool changes = is_call && !value.is_sequence() && !e.arguments.empty() &&
+                       e.arguments[0].name.empty() && e.arguments[0].value->kind == ExpressionKind::kName;
+  if (ends_function) {
+    diagnostic.help = "write `return` before it";
+    diagnostic.edits.push_back({{e.span.file, e.span.begin, e.span.begin}, "return ", false});
+  } else if (compares) {
+    diagnostic.help = "write `" + e.operands[0]->text + " = …` to assign";
+    const Span equals{e.span.file, e.operands[0]->span.end, e.operands[1]->span.begin};
+    diagnostic.edits.push_back({equals, " = ", false});
+  } else if (changes) {
+    const std::string& name = e.arguments[0].value->text;
+    diagnostic.help = "a data node never changes: write `" + name + " = …`";
+    diagnostic.edits.push_back({{e.span.file, e.span.begin, e.span.begin}, name + " = ", false});
+  }
+  report(std::move(diagnostic));
 }
 
 }  // namespace galatea::dsl

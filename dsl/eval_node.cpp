@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -55,7 +56,7 @@ size_t bytes_of(const op::GraphBuilder::NodeSpec& spec) {
 void Evaluator::label_inputs(Diagnostic& diagnostic, const std::vector<ir::ValueId>& inputs) const {
   constexpr size_t kMost = 3;
   if (diagnostic.severity != Severity::kError || !diagnostic.labels.empty() || inputs.size() > kMost) return;
-  for (ir::ValueId input : inputs) {
+  for (const ir::ValueId input : std::set<ir::ValueId>(inputs.begin(), inputs.end())) {
     const ir::Node* maker = graph_->defining_node(input);
     if (maker == nullptr || !maker->span.valid() || maker->span == diagnostic.span) continue;
     diagnostic.labels.push_back({maker->span, "this is of type " + ir::to_text(graph_->type(input))});
@@ -69,7 +70,6 @@ void Evaluator::report_refused(Diagnostic diagnostic, Span span, const std::vect
   if (!diagnostic.span.valid()) diagnostic.span = span;
   if (in_library(span)) add_label(diagnostic, span, "here in the library");
   label_inputs(diagnostic, inputs);
-  suggest_value(diagnostic);
   report(std::move(diagnostic));
 }
 
@@ -190,7 +190,7 @@ Value Evaluator::constant_node(const Value& value, Span span, std::optional<DTyp
     Diagnostic diagnostic = diagnose(Message::kNotConstant, span, {type_text(value)});
     if (value.is(ValueKind::kString))
       diagnostic.help =
-          "data holds numbers: compare a label with the number of its class, as in `label == 3`";
+          "data holds numbers: compare a label with the number of its class, as in `label[0] == 3`";
     return report(std::move(diagnostic));
   }
   auto any = [&](ValueKind kind) {

@@ -114,6 +114,8 @@ Value Evaluator::find_operator(ModuleObject& names, const std::string& name, Spa
 // or a name like it.
 std::optional<Meant> Evaluator::meant_operator(const std::string& path, const std::string& name,
                                                const std::vector<std::string>& candidates) const {
+  if (const std::string_view today = renamed_operator(snake_case(path)); registry_.find(today) != nullptr)
+    return Meant{std::string(today)};
   if (registry_.find(snake_case(path)) != nullptr) return Meant{snake_case(path)};
   for (const std::string& candidate : candidates)
     if (candidate.ends_with("." + snake_case(name))) return Meant{candidate};
@@ -301,7 +303,10 @@ Value Evaluator::call_operator_once(const op::Operator& op, const std::string& p
     spec.inputs.push_back(node.node);
   }
   check_shares(op, arguments);
-  if (!spec.inputs.empty()) check_pixel_unit(op, arguments, graph_->type(spec.inputs[0]).dtype);
+  if (!spec.inputs.empty()) {
+    check_pixel_unit(op, arguments, graph_->type(spec.inputs[0]).dtype);
+    check_coefficients(op, arguments, graph_->type(spec.inputs[0]));
+  }
   if (op.random && !spec.has_own_seed) spec.key = key;
   if (!missing.empty()) return recover(std::move(spec), std::move(missing));
   // The type of what a host feeds may still be open.

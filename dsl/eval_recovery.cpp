@@ -1,5 +1,7 @@
 // Calls of operators that failed, or of which not all is known: what they give all the same, so that all that
 // follows is checked. In: a call without the arguments that are missing. Out: data nodes of its types, or poison.
+#include <charconv>
+
 #include "compiler/op/recovery.h"
 #include "compiler/op/schema.h"
 #include "dsl/evaluator.h"
@@ -42,20 +44,56 @@ Value Evaluator::recover_refused(op::GraphBuilder::NodeSpec call, const Error& e
   return recover(std::move(call), {name});
 }
 
-// Where a text is refused and the help lists those that are taken, the one that was meant.
+namespace {
+
+/// The texts in quotes of a sentence.
+std::vector<std::string> quoted_texts(std::string_view sentence) {
+  std::vector<std::string> texts;
+  for (size_t at = 0; (at = sentence.find('"', at)) != std::string_view::npos;) {
+    const size_t end = sentence.find('"', at + 1);
+    if (end == std::string_view::npos) break;
+    texts.emplace_back(sentence.substr(at + 1, end - at - 1));
+    at = end + 1;
+  }
+  return texts;
+}
+
+bool reads_as_number(std::string_view text) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end == text.data() + text.size();
+}
+
+/// What stands for `text`, which was given in quotes, where the help asks for another kind; empty: unknown.
+std::string without_quotes(const std::string& text, std::string_view message, std::string_view help) {
+  const bool wants_number = help.starts_with("write a number") || help.starts_with("write numbers") ||
+                            message.contains("must be a positive integer") ||
+                            message.contains("must be an integer");
+  if (wants_number) return reads_as_number(text) ? text : "";
+  if (message.contains("must be a type such as")) return type_named(text);
+  if (!help.contains("=True or ")) return {};
+  if (text == "True" || text == "true") return "True";
+  return text == "False" || text == "false" ? "False" : "";
+}
+
+}  // namespace
+
+// Where a text is refused and the message or the help lists those that are taken, the one that was meant; where
+// something else than a text is taken, what stands in the quotes.
 void Evaluator::suggest_value(Diagnostic& diagnostic) const {
   const std::string given = source_text(sources_, diagnostic.span);
   if (given.size() < 3 || given.front() != given.back() || (given[0] != '"' && given[0] != '\'')) return;
-  std::vector<std::string> taken;
-  for (size_t at = 0; (at = diagnostic.help.find('"', at)) != std::string::npos;) {
-    const size_t end = diagnostic.help.find('"', at + 1);
-    if (end == std::string::npos) break;
-    taken.push_back(diagnostic.help.substr(at + 1, end - at - 1));
-    at = end + 1;
+  const std::string text = given.substr(1, given.size() - 2);
+  if (const std::string bare = without_quotes(text, diagnostic.message, diagnostic.help); !bare.empty()) {
+    diagnostic.help = (bare == text ? "take the quotes away: `" : "write `") + bare + "`";
+    diagnostic.edits.push_back({diagnostic.span, bare, true});
+    return;
   }
-  const auto meant = closest_match(given.substr(1, given.size() - 2), taken);
+  const std::string message = diagnostic.message.substr(0, diagnostic.message.find(", but is"));
+  const auto meant = closest_match(text, quoted_texts(diagnostic.help.empty() ? message : diagnostic.help));
   if (!meant) return;
-  diagnostic.help = "did you mean `\"" + *meant + "\"`? " + diagnostic.help;
+  diagnostic.help =
+      "did you mean `\"" + *meant + "\"`?" + (diagnostic.help.empty() ? "" : " " + diagnostic.help);
   diagnostic.edits.push_back({diagnostic.span, "\"" + *meant + "\"", false});
 }
 

@@ -86,9 +86,11 @@ void Evaluator::run_statement(const Statement& s) {
       return run_unsupported(s);
     case StatementKind::kTryImport:
       return run_suite(s.body);
-    case StatementKind::kExpression:
-      eval_whole(*s.value);
-      return;
+    case StatementKind::kExpression: {
+      const size_t errors = sink_.num_errors();
+      const Value value = eval_whole(*s.value);
+      return warn_unused(s, value, errors);
+    }
     case StatementKind::kAssign:
       return run_assign(s);
     case StatementKind::kAugAssign:
@@ -122,6 +124,7 @@ void Evaluator::run_statement(const Statement& s) {
 // ---- assignment ----
 
 void Evaluator::bind(const std::string& name, const Value& value, Span span) {
+  if (frame_->misused.contains(name)) return;  // told already, and poison
   frame_->env[name] = {value, span};
   if (!value.is_node() || !graph_) return;
   // The name of a field, `.boxes` or `t.image`, gives way to that of a variable.
@@ -151,12 +154,34 @@ void Evaluator::assign(const Expression& target, const Value& value, Span span) 
     case ExpressionKind::kSubscript:
       return assign_element(target, value);
     case ExpressionKind::kAttribute:
-      if (eval(*target.operands[0]).is_poison()) return;
-      fail(Message::kAttributeAssignment, target.span, {target.text});
-      return;
+      return fail_attribute_assignment(target, eval(*target.operands[0]));
     default:
       return;
   }
+}
+
+void Evaluator::fail_attribute_assignment(const Expression& target, const Value& base) {
+  if (base.is_poison()) return;
+  Diagnostic diagnostic = diagnose(Message::kAttributeAssignment, target.span, {target.text});
+  const std::string name = source_text(sources_, target.operands[0]->span);
+  if (base.is_node())
+    diagnostic.help =
+        target.text == "layout"
+            ? "a data node never changes: write `" + name + " = fn.reinterpret(" + name + ", layout=…)`"
+            : "a data node never changes: make a new one with the operators of `fn`";
+  report(std::move(diagnostic));
+}
+
+void Evaluator::fail_unpack_node(const Expression& target, const Value& value, Span span) {
+  Diagnostic diagnostic =
+      diagnose(Message::kUnpackNode, span, {std::to_string(target.operands.size()), type_text(value)});
+  const ir::Node* maker = graph_->defining_node(value.node);
+  const bool is_operator = maker && maker->op && !maker->op->internal && maker->outputs.size() == 1 &&
+                           (maker->op->source || target.operands.size() == 2);
+  if (is_operator && cover(span, maker->span) == span)
+    diagnostic.help = "this call of `fn." + maker->op->name + "` gives one value: write `" +
+                      source_text(sources_, target.operands[0]->span) + " = …`";
+  report(std::move(diagnostic));
 }
 
 void Evaluator::assign_sequence(const Expression& target, const Value& value, Span span) {
@@ -167,7 +192,7 @@ void Evaluator::assign_sequence(const Expression& target, const Value& value, Sp
   };
   if (value.is_poison()) return poison_all();
   if (value.is_node()) {
-    fail(Message::kUnpackNode, span, {std::to_string(target.operands.size()), type_text(value)});
+    fail_unpack_node(target, value, span);
     return poison_all();
   }
   auto elements = iterate(value, span, "unpacked");

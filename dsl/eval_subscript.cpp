@@ -130,12 +130,17 @@ Value Evaluator::eval_subscript(const Expression& e) {
   return index(base, key, e.span);
 }
 
-Value Evaluator::fail_not_indexable(const Value& base, Span span) {
+Value Evaluator::fail_not_indexable(const Value& base, const Value& key, Span span) {
   Diagnostic diagnostic = diagnose(Message::kNotIndexable, span, {describe_kind(base)});
   const bool is_method = base.is(ValueKind::kBuiltin) && base.as<BuiltinObject>().self.is_node();
   if (is_method && base.as<BuiltinObject>().name == "shape")
     diagnostic.help = "the extents are computed per sample: call it, as in `x.shape()[0]`";
-  if (is_bundle(base))
+  if (const std::string text = source_text(sources_, span);
+      base.is(ValueKind::kStruct) && key.is(ValueKind::kString) && text.ends_with(']')) {
+    const std::string written = text.substr(0, text.rfind('[')) + "." + key.text();
+    diagnostic.help = "write `" + written + "`";
+    diagnostic.edits.push_back({span, written, true});
+  } else if (is_bundle(base))
     diagnostic.help = "take them of the picture, `t.image[…]`; `fn.slice` and `fn.crop` cut windows for all";
   return report(std::move(diagnostic));
 }
@@ -213,7 +218,7 @@ Value Evaluator::index(const Value& base, const Value& given_key, Span span) {
     return report(std::move(diagnostic));
   }
   bool is_text = base.is(ValueKind::kString), is_range = base.is(ValueKind::kRange);
-  if (!base.is_sequence() && !is_text && !is_range) return fail_not_indexable(base, span);
+  if (!base.is_sequence() && !is_text && !is_range) return fail_not_indexable(base, key, span);
   if (!key.is_integral()) {
     Diagnostic diagnostic = diagnose(Message::kIndexKind, span, {describe_kind(key)});
     if (base.is(ValueKind::kTuple) && has_node(base))

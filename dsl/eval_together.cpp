@@ -107,6 +107,16 @@ Value Evaluator::picture_of(const Value& value) { return is_bundle(value) ? fiel
 
 namespace {
 
+/// The format of boxes that is called otherwise elsewhere, as a help.
+std::string format_called(const Value& name) {
+  const std::string text = name.is(ValueKind::kString) ? name.text() : "";
+  if (text == "coco") return "write `box_format=\"xywh\"`";
+  if (text == "pascal_voc" || text == "voc" || text == "ltrb") return "write `box_format=\"xyxy\"`";
+  if (text == "albumentations") return "write `box_format=\"xyxy\", relative=True`";
+  if (text == "yolo") return "write `box_format=\"cxcywh\", relative=True`";
+  return {};
+}
+
 /// What one call was given, looked at argument by argument. A mistake of each is reported.
 class Given {
  public:
@@ -130,7 +140,7 @@ class Given {
   Value wrong(const std::string& name, std::string wanted, const std::string& help = "") {
     Diagnostic diagnostic = diagnose(Message::kTogetherArgument, span(name),
                                      {name, std::move(wanted), ev_.type_text(value(name))});
-    if (!help.empty()) diagnostic.help = help;
+    diagnostic.help = help.empty() && name == "box_format" ? format_called(value(name)) : help;
     good_ = false;
     return ev_.report(std::move(diagnostic));
   }

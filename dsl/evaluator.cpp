@@ -93,6 +93,7 @@ Value Evaluator::report(Diagnostic diagnostic) {
     return other.code == diagnostic.code && other.span == diagnostic.span;
   };
   if (says_nothing_twice_ && std::ranges::any_of(sink_.diagnostics(), is_same)) return Value::poison();
+  if (diagnostic.severity == Severity::kError && diagnostic.edits.empty()) suggest_value(diagnostic);
   spell_types_alike(diagnostic);
   clip(diagnostic.message);
   clip(diagnostic.help);
@@ -101,10 +102,10 @@ Value Evaluator::report(Diagnostic diagnostic) {
   return Value::poison();
 }
 
-// Of thousands of equal errors a few are shown, so that they hide no others.
+// Of thousands of equal errors or warnings a few are shown, so that they hide no others.
 bool Evaluator::is_told_often(const Diagnostic& diagnostic) {
   constexpr size_t kMost = 10;
-  if (diagnostic.severity != Severity::kError) return false;
+  if (diagnostic.severity == Severity::kNote) return false;
   EqualErrors& equal = equal_errors_[key_of_equal(diagnostic, sources_)];
   const std::pair place(diagnostic.span.file, diagnostic.span.begin);
   if (equal.places.contains(place)) return false;

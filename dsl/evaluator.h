@@ -238,6 +238,7 @@ class Evaluator {
   // ---- statements (eval_stmt.cpp) ----
   void run_suite(const Suite& suite);
   void run_statement(const Statement& s);
+  void warn_unused(const Statement& s, const Value& value, size_t errors_before);
   void run_assign(const Statement& s);
   void assign_slice(const Expression& target, const Value& base, const Value& value);
   void assign_array(const Expression& target, const Value& base, const Value& value);
@@ -257,6 +258,8 @@ class Evaluator {
   void run_assert(const Statement& s);
   void run_raise(const Statement& s);
   void assign(const Expression& target, const Value& value, Span span);
+  void fail_attribute_assignment(const Expression& target, const Value& base);
+  void fail_unpack_node(const Expression& target, const Value& value, Span span);
   void assign_sequence(const Expression& target, const Value& value, Span span);
   void assign_element(const Expression& target, const Value& value);
   void bind(const std::string& name, const Value& value, Span span);
@@ -324,11 +327,17 @@ class Evaluator {
   bool knows(const std::string& name) const;  // unknown_names.cpp
   /// `member`: the attribute of it that is asked for, or nullptr.
   Value fail_unknown_name(const Expression& e, const Expression* member);
+  bool is_told_beside(const Diagnostic& diagnostic) const;
+  void suggest_operator(Diagnostic& diagnostic, const std::string& name) const;
   std::string import_of(const std::string& name, const Expression* member) const;
   std::string operator_instead(const std::string& path, Span span) const;
   Value fail_before_assignment(const Expression& e, const Frame& frame);
   Value fail_pipeline_class(Span span);
+  static bool hides_another(const std::string& name, const Frame& frame);
   Value fail_not_callable(const Value& callee, const CallArguments& arguments);
+  static std::string meant_parameter(const FunctionObject& function, const std::string& name);
+  static std::string function_like(const Value& module);
+  void spoil_receiver(const Expression& receiver);
   void label_hiding(Diagnostic& diagnostic, const Expression* name) const;
   Value eval_number(const Expression& e);
   Value eval_fstring(const Expression& e);
@@ -355,7 +364,7 @@ class Evaluator {
   Value eval_slice(const Value& base, const Expression& slice, Span span);
   bool eval_slice_parts(const Value& base, const Expression& slice, std::optional<int64_t> (&parts)[3]);
   Value eval_array_subscript(const Value& base, const Expression& selector, Span span);
-  Value fail_not_indexable(const Value& base, Span span);
+  Value fail_not_indexable(const Value& base, const Value& key, Span span);
   Value require_bool_node(const Value& value, Span span, const std::string& op, std::string_view side);
   Value node_index(const Value& base, const Expression& index, Span span);
 
@@ -386,6 +395,7 @@ class Evaluator {
                            op::GraphBuilder::NodeSpec& spec, uint64_t key);
   void check_unit(const op::Operator& op, const CallArguments::Keyword& keyword);
   void check_shares(const op::Operator& op, const CallArguments& arguments);
+  void check_coefficients(const op::Operator& op, const CallArguments& arguments, const ir::Type& bands);
   void check_pixel_unit(const op::Operator& op, const CallArguments& arguments, DType pixels);
   bool fits(const op::Operator& op, const op::ArgSpec& schema, const CallArguments::Keyword& keyword) const;
   void check_keyword(const op::Operator& op, const std::string& name, Span span);
@@ -423,7 +433,17 @@ class Evaluator {
   Value fail_outside(const OperatorObject& callee, const CallArguments& arguments);
   std::optional<Meant> meant_operator(const std::string& path, const std::string& name,
                                       const std::vector<std::string>& candidates) const;
-  Value fail_unknown_argument(const op::Operator& op, const CallArguments::Keyword& keyword);
+  std::string fail_unknown_argument(const op::Operator& op, const CallArguments::Keyword& keyword,
+                                    const std::vector<CallArguments::Keyword>& beside);
+  std::string joined_values(const op::Operator& op, const std::vector<CallArguments::Keyword>& keywords,
+                            std::string_view meant) const;
+  void translate_keywords(const op::Operator& op, CallArguments& arguments,
+                          std::vector<std::string>& missing);
+  static const Suggestion* known_keyword(const op::Operator& op, const std::string& name);
+  static const op::ArgSpec* missing_argument(const op::Operator& op,
+                                             const std::vector<CallArguments::Keyword>& given);
+  std::string type_written(const Value& value, op::ArgKind kind) const;
+  static bool is_known_keyword(const op::Operator& op, const std::string& name);
 
   // ---- what belongs together (eval_together.cpp) ----
   /// An operator on pictures of bundles.
@@ -550,6 +570,7 @@ class Evaluator {
   std::map<std::pair<uint32_t, uint32_t>, Replayed> replayed_;  ///< by where the wrapped call begins
 
   std::unique_ptr<PixelScope> pixel_;  ///< while a function of coordinates runs
+  bool imports_all_ = false;           ///< there is an `import *`, which was refused
   int host_calls_ = 0;                 ///< around what is evaluated: they belong to the host program
   int in_pixel_function_ = 0;          ///< how many pixel functions are being called
 

@@ -75,6 +75,8 @@ struct Frame : Object {
   bool is_comprehension = false;
   uint32_t region = 0;  ///< of a comprehension: the samples with which it began
   bool has_closures = false;
+  std::set<std::string>
+      misused;  ///< names that were read before the function binds them, and mean outer ones
   Env env;
   std::vector<LoopState*> loops;
 };

@@ -496,7 +496,9 @@ void Lexer::read_backquotes() {
   while (at_ < end_ && peek() != '`' && peek() != '\n' && peek() != '\r') ++at_;
   const std::string inside(text_.substr(begin + 1, at_ - begin - 1));
   if (peek() == '`') ++at_;
-  report(Message::kUnsupportedSyntax, begin, at_, {"a text in backquotes", "write `repr(" + inside + ")`"});
+  report(Message::kUnsupportedSyntax, begin, at_,
+         {"a text in backquotes",
+          "write `repr(" + inside + ")` as Python 2 meant it, or `\"" + inside + "\"` for a text"});
   add(TokenKind::kError, begin, at_);
 }
 

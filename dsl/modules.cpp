@@ -306,6 +306,8 @@ Value Evaluator::module_member(ModuleObject& module, const std::string& name, Sp
   Diagnostic diagnostic = diagnose(Message::kNoMember, span, {module.name, name});
   const Suggestion* known = module.name == "types" ? find_suggestion(Place::kType, "", name) : nullptr;
   diagnostic.help = known ? help_of(*known, "") : where_in_library(module, name);
+  if (module.name == "numpy" && diagnostic.help.empty())
+    diagnostic.help = operator_instead("numpy." + name, span);
   if (diagnostic.help.empty()) suggest(diagnostic, name, names);
   return report(std::move(diagnostic));
 }
@@ -337,9 +339,10 @@ void Evaluator::run_import_from(const Statement& s) {
     std::string prefix = s.text.empty() ? "" : s.text + ".";
     for (const ImportName& name : s.names) {
       ModuleObject* module = name.name == "*" ? nullptr : load(prefix + name.name, name.span);
-      if (name.name == "*")
+      if (name.name == "*") {
         fail(Message::kStarImport, name.span);
-      else
+        imports_all_ = true;
+      } else
         bind(name.alias.empty() ? name.name : name.alias,
              module ? Value(ValueKind::kModule, module) : Value::poison(), name.span);
     }
@@ -351,6 +354,7 @@ void Evaluator::run_import_from(const Statement& s) {
   for (const ImportName& name : s.names) {
     if (name.name == "*") {
       fail(Message::kStarImport, name.span);
+      imports_all_ = true;
       continue;
     }
     ModuleObject* inner =

@@ -56,6 +56,13 @@ Argument Parser::parse_argument() {
     argument.kind = Argument::Kind::kKeyword;
     argument.name = first.text;
     argument.value = parse_expression();
+  } else if (first.kind == TokenKind::kName && is(":", 1)) {
+    ++at_;
+    report_read_as_meant(token().span, "`,` or `)`");
+    ++at_;
+    argument.kind = Argument::Kind::kKeyword;
+    argument.name = first.text;
+    argument.value = parse_expression();
   } else {
     argument.value = parse_named();
     if (is("for") || is("async")) {

@@ -46,8 +46,13 @@ StatementPtr Parser::parse_foreign_compound() {
   const bool is_function = (t.text == "function" || t.text == "func") && is("(", 2);
   if (!is_loop && !is_function) return nullptr;
   const std::string meant = is_loop ? "for" : "def";
-  report_translated(t.span, "`" + std::string(t.text) + "`", "write `" + meant + "`",
-                    {{t.span, meant, true}});
+  // Braces behind it are the same habit.
+  const bool has_braces = is_function && tokens_[tokens_[at_ + 2].partner + 1].text == "{";
+  report_translated(t.span, "`" + std::string(t.text) + "`",
+                    has_braces ? "write `def`, `:` at the end of the line, and indent the lines of the block"
+                               : "write `" + meant + "`",
+                    has_braces ? std::vector<Edit>{} : std::vector<Edit>{{t.span, meant, true}});
+  was_mended_ = has_braces;
   return is_loop ? parse_for() : parse_function({}, t.span);
 }
 
@@ -80,13 +85,26 @@ void Parser::advise(Diagnostic& diagnostic, std::string_view wanted) const {
   if (wants_colon && t.kind == TokenKind::kNewline)
     return say("write `:` at the end of the line", {{diagnostic.span, ":", true}});
   if (is(">") && before.text == "=" && touches(before, t)) return say("write `lambda x: …` for a function");
-  if (is("->") || is_double_colon)
+  const bool names_member = before.kind == TokenKind::kName && touches(before, t) &&
+                            token(is_double_colon ? 2 : 1).kind == TokenKind::kName;
+  if ((is("->") || is_double_colon) && names_member)
     return say("write `.`", {{is("->") ? t.span : cover(t.span, next.span), ".", true}});
   if (in_call && is(":") && before.kind == TokenKind::kName)
     return say("write `" + std::string(before.text) + "=…`", {{t.span, "=", true}});
   if (wanted.starts_with("`,` or `") && is(";")) return say("write `,`", {{t.span, ",", true}});
   if (is(">") && before.text == "|" && touches(before, t))
     return say("write `f(x)` for `x |> f()`: what an operator reads is its first argument");
+  if (wanted == "an expression" && t.text == "return")
+    return say("a `lambda` gives the value of its expression: leave `return` out",
+               {{up_to_next(t), "", true}});
+  if (t.text == "?" && before.text == "?") return say("write `b if a is None else a` for `a ?? b`");
+  if (wants_colon && is(",") && next.kind == TokenKind::kName && wanted.ends_with("the clause of `try`"))
+    return say("write `as`", {{cover(t.span, {t.span.file, t.span.begin, next.span.begin}), " as ", true}});
+  if (is(";") && before.text == ";") return say("remove it", {{t.span, "", true}});
+  if (is(":") && before.text == ":" && touches(before, t) && next.kind == TokenKind::kName)
+    return say("write `.`");
+  if (wants_end && is("{") && before.text == ")")
+    return say("choose with `if` and `elif`; blocks have no braces");
   if (wants_end && is(":=")) return say("write `=`", {{t.span, "=", true}});
   if (wants_end && before.text == "new")
     return say("call it without `new`", {{{t.span.file, before.span.begin, t.span.begin}, "", true}});

@@ -64,6 +64,7 @@ class Parser {
   StatementPtr parse_foreign_compound();
   void report_translated(Span span, std::string construct, std::string advice, std::vector<Edit> edits);
   void refuse_counting_loop();
+  void refuse_old_raise(const Expression& kind);
   void advise(Diagnostic& diagnostic, std::string_view wanted) const;
   Span up_to_next(const Token& t) const;
 
@@ -72,6 +73,7 @@ class Parser {
   [[noreturn]] void fail(Message message, Span span, std::vector<std::string> arguments = {},
                          const Label& label = {});
   void report(Message message, Span span, std::vector<std::string> arguments = {});
+  void report_read_as_meant(Span span, const std::string& wanted);
   void report_unsupported(Span span, std::string construct, std::string advice, std::vector<Edit> edits = {});
   void skip_line();
   void skip_to_separator(size_t bracket_end);
@@ -80,6 +82,8 @@ class Parser {
   Suite parse_block(std::string_view owner);
   void parse_statement(Suite& out);
   void recover_statement(size_t begin, Suite& out);
+  std::vector<ExpressionPtr> lost_names(size_t begin);
+  Suite parse_lost_block();
   void parse_simple_line(Suite& out);
   StatementPtr parse_simple();
   StatementPtr parse_expression_statement();
@@ -106,6 +110,7 @@ class Parser {
   StatementPtr parse_unsupported_line(std::string construct, std::string advice);
   StatementPtr make_statement(StatementKind kind, const Token& first);
   bool at_match_statement() const;
+  static bool has_lost_argument(const Expression& call);
   void check_target(const Expression& target, std::string_view action, bool starred_allowed = false);
   std::vector<Parameter> parse_parameters(std::string_view closer, bool annotated);
   void check_parameters(const std::vector<Parameter>& parameters);

@@ -69,6 +69,15 @@ void Parser::fail_expected(std::string_view wanted) {
   throw SyntaxError{};
 }
 
+// A token that is not expected, where nothing of the text is lost: a colon that is missing before a block,
+// `size: 224` for `size=224`.
+void Parser::report_read_as_meant(Span span, const std::string& wanted) {
+  const int errors = num_errors_;
+  report(Message::kExpected, span, {wanted, describe(token())});
+  advise(diagnostics_.back(), wanted);
+  num_errors_ = errors;
+}
+
 Token Parser::expect(std::string_view text, std::string_view context) {
   if (!is(text))
     fail_expected("`" + std::string(text) + "`" + (context.empty() ? "" : " " + std::string(context)));
@@ -139,7 +148,12 @@ std::unique_ptr<Module> Parser::parse_file() {
 // `: statement; …` or `:` and an indented block.
 Suite Parser::parse_block(std::string_view owner) {
   Suite suite;
-  expect(":", "after " + std::string(owner));
+  const bool lacks_colon = token().kind == TokenKind::kNewline && token(1).kind == TokenKind::kIndent;
+  if (lacks_colon && !was_mended_) {
+    report_read_as_meant(end_of_previous(), "`:` after " + std::string(owner));
+  } else {
+    expect(":", "after " + std::string(owner));
+  }
   if (token().kind != TokenKind::kNewline) {
     parse_simple_line(suite);
     return suite;
@@ -160,6 +174,7 @@ Suite Parser::parse_block(std::string_view owner) {
 void Parser::parse_statement(Suite& out) {
   size_t begin = at_;
   int block_depth = block_depth_;
+  const size_t statements = out.size();
   size_t functions = ordinals_.size();
   bool guard = in_main_guard_;
   was_mended_ = false;
@@ -194,54 +209,89 @@ void Parser::parse_statement(Suite& out) {
     block_depth_ = block_depth;
     ordinals_.resize(functions);
     in_main_guard_ = guard;
+    // What stands before the text that does not fit was read as something else than is meant.
+    if (out.size() > statements) out.pop_back();
     recover_statement(begin, out);
   }
 }
 
-// Goes on after a failed statement: names that it would have bound become poison, an indented block below it
-// is still read for its own errors.
+// Names that the statement at `begin`, which failed to parse, would have bound or changed.
+std::vector<ExpressionPtr> Parser::lost_names(size_t begin) {
+  std::vector<ExpressionPtr> names;
+  const auto add = [&](size_t at) {
+    names.push_back(make(ExpressionKind::kName, tokens_[at].span, std::string(tokens_[at].text)));
+  };
+  const auto is_name = [&](size_t at) { return tokens_[at].kind == TokenKind::kName; };
+  const auto ends = [&](size_t at) {
+    return tokens_[at].kind == TokenKind::kNewline || tokens_[at].kind == TokenKind::kEnd;
+  };
+  const std::string_view first = tokens_[begin].text;
+  size_t at = begin;
+  if (first == "for") {
+    for (++at; is_name(at) || tokens_[at].text == ","; ++at)
+      if (is_name(at)) add(at);
+    return names;
+  }
+  if (first == "import" || first == "from") {
+    while (!ends(at) && tokens_[at].text != "import") ++at;
+    for (; !ends(at); ++at)
+      if (is_name(at)) add(at);
+    return names;
+  }
+  for (; is_name(at) && (tokens_[at + 1].text == "," || tokens_[at + 1].text == "="); at += 2) add(at);
+  const bool assigned = at > begin && tokens_[at - 1].text == "=";
+  if (!assigned) names.clear();
+  if (assigned || !is_name(begin)) return names;
+  constexpr std::array kChange = {"append", "extend",     "insert", "pop",     "remove", "clear",
+                                  "update", "setdefault", "sort",   "reverse", "add"};
+  const std::string_view next = tokens_[begin + 1].text;
+  const bool is_changed =
+      next == "[" || next == ":" || next == ":=" || std::ranges::find(kAugmented, next) != kAugmented.end() ||
+      (next == "." && std::ranges::find(kChange, tokens_[begin + 2].text) != kChange.end());
+  if (is_changed) add(begin);
+  return names;
+}
+
+// A block below a statement that failed, read for its own errors; empty: there is none.
+Suite Parser::parse_lost_block() {
+  Suite suite;
+  if (token().kind != TokenKind::kIndent) return suite;
+  ++at_;
+  while (!at_end() && token().kind != TokenKind::kDedent) parse_statement(suite);
+  if (token().kind == TokenKind::kDedent) ++at_;
+  return suite;
+}
+
+// Goes on after a failed statement: what it would have bound, changed or returned is poison, an indented block
+// below it is still read for its own errors.
 void Parser::recover_statement(size_t begin, Suite& out) {
   const Token& first = tokens_[begin];
   auto poison = std::make_unique<Statement>();
+  poison->kind = StatementKind::kUnsupported;
   poison->span = poison->keyword_span = first.span;
   if (first.text == "def" && tokens_[begin + 1].kind == TokenKind::kName) {
     poison->kind = StatementKind::kFunction;
     poison->text = tokens_[begin + 1].text;
     poison->has_syntax_error = true;
+  } else if (first.text == "return") {
+    poison->kind = StatementKind::kReturn;
+    poison->value = make(ExpressionKind::kError, first.span);
   } else {
-    size_t at = begin;
-    while (tokens_[at].kind == TokenKind::kName &&
-           (tokens_[at + 1].text == "," || tokens_[at + 1].text == "=")) {
-      auto name = make(ExpressionKind::kName, tokens_[at].span, std::string(tokens_[at].text));
-      poison->targets.push_back(std::move(name));
-      at += 2;
-      if (tokens_[at - 1].text == "=") poison->kind = StatementKind::kAssign;
-    }
-    if (poison->kind == StatementKind::kAssign)
-      poison->value = make(ExpressionKind::kError, first.span);
-    else
-      poison->targets.clear();
+    poison->targets = lost_names(begin);
   }
   if (at_ == begin) ++at_;
-  // A block may have begun already; the rest of the line and the block below it are read for errors of their
-  // own.
-  bool in_block = at_ > begin && (tokens_[at_ - 1].kind == TokenKind::kNewline ||
-                                  tokens_[at_ - 1].kind == TokenKind::kIndent);
+  // A block may have begun already.
+  const bool in_block = at_ > begin && (tokens_[at_ - 1].kind == TokenKind::kNewline ||
+                                        tokens_[at_ - 1].kind == TokenKind::kIndent);
   if (!in_block) skip_line();
-  if (token().kind == TokenKind::kIndent) {
-    ++at_;
-    Suite ignored;
-    while (!at_end() && token().kind != TokenKind::kDedent) parse_statement(ignored);
-    if (token().kind == TokenKind::kDedent) ++at_;
-  }
+  Suite body = parse_lost_block(), orelse;
   if (is("else") || is("elif") || is("except") || is("finally")) {
     skip_line();
-    if (token().kind == TokenKind::kIndent) {
-      ++at_;
-      Suite ignored;
-      while (!at_end() && token().kind != TokenKind::kDedent) parse_statement(ignored);
-      if (token().kind == TokenKind::kDedent) ++at_;
-    }
+    orelse = parse_lost_block();
+  }
+  if (poison->kind == StatementKind::kUnsupported) {
+    poison->body = std::move(body);
+    poison->orelse = std::move(orelse);
   }
   out.push_back(std::move(poison));
 }
@@ -258,6 +308,7 @@ void Parser::parse_simple_line(Suite& out) {
     const StatementPtr& last = out.back();
     if (last->kind != StatementKind::kExpression || !last->value || !parse_foreign_statement(*last->value))
       fail_expected("the end of the statement");
+    out.pop_back();  // what was told is no expression of its own
   }
 }
 
@@ -313,6 +364,7 @@ StatementPtr Parser::parse_simple() {
     statement = make_statement(StatementKind::kRaise, first);
     ++at_;
     if (at_expression_start()) statement->value = parse_expression();
+    if (is(",") && statement->value) refuse_old_raise(*statement->value);
     if (accept("from")) parse_expression();
   } else if (word == "assert") {
     statement = make_statement(StatementKind::kAssert, first);
@@ -336,6 +388,18 @@ StatementPtr Parser::parse_simple() {
   return statement;
 }
 
+// `raise ValueError, "text"` of Python 2, read as it is meant.
+void Parser::refuse_old_raise(const Expression& kind) {
+  const Token comma = tokens_[at_++];
+  const ExpressionPtr text = parse_expression();
+  const auto written = [&](Span span) {
+    return std::string(text_.substr(span.begin, span.end - span.begin));
+  };
+  const std::string meant = written(kind.span) + "(" + written(text->span) + ")";
+  report_translated(comma.span, "`,` behind an exception", "write `raise " + meant + "`",
+                    {{cover(kind.span, text->span), meant, true}});
+}
+
 StatementPtr Parser::parse_unsupported_line(std::string construct, std::string advice) {
   const Token first = tokens_[at_++];
   auto statement = make_statement(StatementKind::kUnsupported, first);
@@ -350,6 +414,7 @@ StatementPtr Parser::parse_unsupported_line(std::string construct, std::string a
 }
 
 StatementPtr Parser::parse_expression_statement() {
+  const size_t begin = at_;
   const Token first = token();
   auto statement = make_statement(StatementKind::kExpression, first);
   ExpressionPtr value = parse_expression_list(true, "");
@@ -382,10 +447,19 @@ StatementPtr Parser::parse_expression_statement() {
     statement->value = parse_expression_list(false, "after `" + statement->text + "`");
   } else {
     if (value->kind == ExpressionKind::kStarred) fail(Message::kStarredAlone, value->span);
+    // `xs.append(1 +)`: nobody knows the list any more.
+    if (has_lost_argument(*value) && !lost_names(begin).empty()) throw SyntaxError{};
     statement->value = std::move(value);
   }
   statement->span = since(first);
   return statement;
+}
+
+bool Parser::has_lost_argument(const Expression& call) {
+  return call.kind == ExpressionKind::kCall &&
+         std::ranges::any_of(call.arguments, [](const Argument& argument) {
+           return argument.value->kind == ExpressionKind::kError;
+         });
 }
 
 // Whether an expression may stand on the left of `=`.

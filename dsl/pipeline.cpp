@@ -237,7 +237,13 @@ void Evaluator::report_nested_output(const PipelineObject& pipeline, const Value
   Diagnostic diagnostic = diagnose(Message::kNestedOutputs, written ? written->span : span,
                                    {pipeline.name, describe_kind(value)});
   const bool by_comma = value.is(ValueKind::kTuple) && value.elements().size() == 1;
-  if (by_comma) diagnostic.help = "a comma at the end makes a tuple of one element: remove it";
+  if (by_comma)
+    diagnostic.help = "a comma at the end makes a tuple of one element: remove it";
+  else if (value.is(ValueKind::kTuple))
+    diagnostic.help = fmt::format(
+        "it holds {} values: take what is meant, as in `a, b = …`, or return them one by "
+        "one: `return a, *layers`",
+        value.elements().size());
   const size_t at = number.value_or(0);
   if (written && at < returned_bindings_.size() && returned_bindings_[at].valid())
     diagnostic.labels.push_back(
@@ -270,7 +276,12 @@ bool Evaluator::finish_outputs(PipelineObject& pipeline, const Value& result, ir
                                        {pipeline.name, describe_kind(value)});
       if (is_bundle(value)) diagnostic.help = "return what is in it: `return t.image, t.boxes`";
       if (value.is(ValueKind::kBuiltin))
-        diagnostic.help = "a function is called with brackets: `" + value.as<BuiltinObject>().name + "()`";
+        diagnostic.help = "a function is called with brackets: `" +
+                          (written ? source_text(sources_, written->span) : value.as<BuiltinObject>().name) +
+                          "()`";
+      if (value.is(ValueKind::kFunction) && value.as<FunctionObject>().name != "<lambda>")
+        diagnostic.help = "a function is called with brackets, as in `" + value.as<FunctionObject>().name +
+                          "(…)`; one of coordinates belongs to a function under `@galatea.pixel`";
       return report(std::move(diagnostic)), false;
     }
     Value node = value.is_node() ? value : constant_node(value, span);
@@ -338,7 +349,7 @@ std::unique_ptr<ir::Graph> Evaluator::stage(PipelineObject& pipeline) {
     const Value result = run_function(function, *frame, {});
     good = alive() && good && finish_outputs(pipeline, result, *graph, checks);
   }
-  good = good && !function.poisoned && sink_.num_errors() == errors_before;
+  good = good && !function.has_syntax_error && sink_.num_errors() == errors_before;
   if (good && device_note_) note(Message::kRunsOnCpu, device_note_->first, {device_note_->second});
   const bool is_late = std::ranges::any_of(inputs_, &LatePipeline::Input::is_open);
   if (is_late) late_ = LatePipeline{pipeline.name, graph->options, std::move(inputs_)};

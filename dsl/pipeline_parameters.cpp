@@ -133,8 +133,12 @@ bool Evaluator::bind_parameters(PipelineObject& pipeline, Frame& frame) {
       good = false;
       frame.env[parameter.name] = {Value::poison(), parameter.span};
     };
-    if (!check_annotation(parameter.annotation.get(), default_value, "parameter `" + parameter.name + "`",
-                          parameter.span, function.closure)) {
+    const auto is_annotated_type = [&](const Value& given, Span span) {
+      return check_annotation(parameter.annotation.get(), given, "parameter `" + parameter.name + "`", span,
+                              function.closure);
+    };
+    if (!is_annotated_type(default_value,
+                           parameter.default_value ? parameter.default_value->span : parameter.span)) {
       spoil();
       continue;
     }
@@ -149,6 +153,10 @@ bool Evaluator::bind_parameters(PipelineObject& pipeline, Frame& frame) {
         continue;
       }
       value = *parsed;
+      if (!is_annotated_type(value, parameter.span)) {
+        spoil();
+        continue;
+      }
     } else if (value.is(ValueKind::kStruct)) {
       good = set_fields(parameter, value) && good;
     } else if (value.is(ValueKind::kUndefined) && options_.unknown_parameters_allowed) {

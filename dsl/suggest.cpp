@@ -43,7 +43,9 @@ const std::vector<Suggestion>& all_suggestions() {
 #define STATIC_MEMBER(owner, name, words) {Place::kStaticMember, owner, name, "", words},
 #define NAME(name, words) {Place::kName, kAny, name, "", words},
 #define SPELLING(name, write) {Place::kName, kAny, name, write, ""},
+#define PARAMETER(owner, name, write) {Place::kParameter, owner, name, write, ""},
 #include "dsl/suggestions.inc"
+#undef PARAMETER
 #undef OPERATOR
 #undef ARGUMENT
 #undef RENAMED
@@ -114,6 +116,8 @@ std::optional<Meant> meant_by(std::string_view word, const std::vector<std::stri
   if (const auto twin = ascii_twin(word); twin && std::ranges::find(candidates, *twin) != candidates.end())
     return Meant{*twin, true};
   for (const std::string& candidate : candidates)
+    if (ascii_twin(candidate) == word) return Meant{candidate, true};
+  for (const std::string& candidate : candidates)
     if (has_words_of(candidate, word)) return Meant{candidate};
   if (const auto near = closest_match(word, candidates)) return Meant{*near};
   // The beginning of a name, or a name with more behind it.
@@ -126,6 +130,9 @@ std::optional<Meant> meant_by(std::string_view word, const std::vector<std::stri
 }
 
 std::string help_of(const Meant& meant, std::string_view word, std::string_view prefix) {
+  if (meant.looks_alike && !ascii_twin(word))
+    return "`" + meant.name + "` is another name: " + describe_twin(meant.name) +
+           "; write one of them at both places";
   if (meant.looks_alike) return describe_twin(word) + ": write `" + std::string(prefix) + meant.name + "`";
   return "did you mean `" + std::string(prefix) + meant.name + "`?";
 }
@@ -140,7 +147,8 @@ bool suggest(Diagnostic& diagnostic, std::string_view word, const std::vector<st
   const auto meant = meant_by(word, candidates);
   if (!meant) return false;
   diagnostic.help = help_of(*meant, word);
-  diagnostic.edits.push_back({diagnostic.span, meant->name, meant->looks_alike});
+  diagnostic.edits.push_back(
+      {diagnostic.span, meant->name, meant->looks_alike && ascii_twin(word).has_value()});
   return true;
 }
 

@@ -22,6 +22,7 @@ enum class Place {
   kNodeMember,    ///< image.NAME
   kStaticMember,  ///< VALUE.NAME; owner: the type of the value
   kName,          ///< NAME alone
+  kParameter,     ///< OWNER(…, NAME=…): OWNER is a function of the library
 };
 
 struct Suggestion {

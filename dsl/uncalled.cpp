@@ -74,7 +74,7 @@ class UncalledFunction {
     if (s.kind == StatementKind::kFunction) {
       for (const ExpressionPtr& decorator : s.decorators) walk(decorator.get());
       for (const Parameter& parameter : s.parameters) walk(parameter.default_value.get());
-      if (!s.has_syntax_error) check(s.parameters, s.body);
+      if (!s.body.empty()) check(s.parameters, s.body);
       return;
     }
     for (const ExpressionPtr& target : s.targets)
@@ -192,11 +192,14 @@ void Evaluator::check_rest(ModuleObject& module) {
 }
 
 void Evaluator::check_keyword(const op::Operator& op, const std::string& name, Span span) {
+  if (!is_known_keyword(op, name)) fail_unknown_argument(op, {name, Value::none(), span, span}, {});
+}
+
+bool Evaluator::is_known_keyword(const op::Operator& op, const std::string& name) {
   constexpr std::string_view kCommon[] = {"device", "compat", "name", "preserve", "bytes_per_sample_hint",
                                           "seed"};
-  if (op.find_arg(name) || std::ranges::find(kCommon, name) != std::end(kCommon)) return;
-  if (renamed_argument(op.name, name)) return;
-  fail_unknown_argument(op, {name, Value::none(), span, span});
+  return op.find_arg(name) || std::ranges::find(kCommon, name) != std::end(kCommon) ||
+         renamed_argument(op.name, name);
 }
 
 }  // namespace galatea::dsl

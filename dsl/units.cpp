@@ -57,6 +57,17 @@ void Evaluator::check_unit(const op::Operator& op, const CallArguments::Keyword&
             ? "it counts pixels; `fn.slice(x, rel_start=[0.1, 0.1], rel_shape=[0.8, 0.8], axis_names=\"HW\")` "
               "cuts a share"
             : fmt::format("it counts pixels, as in `{}=224`", keyword.name));
+  const bool sizes = counts_pixels(keyword.name) && !keyword.name.starts_with("crop");
+  if (sizes && any([](double x) { return x < 0; }))
+    return warn("mirrors the image",
+                "an extent below 0 is one of a mirrored image; 0 keeps the aspect ratio");
+  if (keyword.name == "hue" && all([](double x) { return x != 0 && std::abs(x) < 0.5; }))
+    return warn(
+        "is less than a degree",
+        fmt::format("it is in degrees, 360 for the whole circle: write `hue={:g}`", 360 * (*numbers)[0]));
+  if (op.name == "jpeg_compression_distortion" && keyword.name == "quality" &&
+      any([](double x) { return x < 1 || x > 100; }))
+    return warn("lies outside 1 … 100", "it is taken as the nearest one of them");
   if (keyword.name == "random_area" && any([](double x) { return x > 1; }))
     return warn("is more than the whole image",
                 "it is a share of the image's area, as in `random_area=[0.08, 1.0]`");
@@ -108,6 +119,27 @@ void Evaluator::check_pixel_unit(const op::Operator& op, const CallArguments& ar
                                  keyword.value.is_sequence() ? list : scaled[0])}));
     return;  // of the other one the same is meant
   }
+}
+
+// More coefficients than bands there are: the transform gives as many as there are.
+void Evaluator::check_coefficients(const op::Operator& op, const CallArguments& arguments,
+                                   const ir::Type& bands) {
+  if (op.name != "mfcc") return;
+  const auto given = [&](std::string_view name) {
+    return std::ranges::find(arguments.keywords, name, &CallArguments::Keyword::name);
+  };
+  const auto count = given("n_mfcc"), axis = given("axis");
+  if (count == arguments.keywords.end() || !count->value.is_integral()) return;
+  const bool has_axis = axis != arguments.keywords.end() && axis->value.is_integral();
+  const auto along = static_cast<size_t>(has_axis ? axis->value.as_int() : 0);
+  if (along >= bands.extents.size() || bands.extents[along] < 0) return;
+  const int64_t extent = bands.extents[along];
+  if (count->value.as_int() > extent)
+    report(diagnose(
+        Message::kUnlikelyUnit, count->span,
+        {"n_mfcc", repr(count->value), "fn.mfcc", fmt::format("is more than the {} bands", extent),
+         fmt::format("there are as many coefficients as bands: write `n_mfcc={}`, or make more bands",
+                     extent)}));
 }
 
 }  // namespace galatea::dsl

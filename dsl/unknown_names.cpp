@@ -86,8 +86,20 @@ std::string Evaluator::operator_instead(const std::string& path, Span span) cons
   return op && !op->internal ? "write `fn." + op->name + "(…)`" : "";
 }
 
+// A name that nothing defines, twice on one line, is one mistake.
+bool Evaluator::is_told_beside(const Diagnostic& diagnostic) const {
+  const SourceFile* file = sources_.file(diagnostic.span.file);
+  if (file == nullptr || sink_.diagnostics().empty()) return false;
+  const Diagnostic& last = sink_.diagnostics().back();
+  return last.code == diagnostic.code && last.message == diagnostic.message && last.edits.empty() &&
+         last.span.file == diagnostic.span.file && last.span != diagnostic.span &&
+         file->position(last.span.begin).line == file->position(diagnostic.span.begin).line;
+}
+
 Value Evaluator::fail_unknown_name(const Expression& e, const Expression* member) {
   Diagnostic diagnostic = diagnose(Message::kUnknownName, e.span, {e.text});
+  // `import *`, which was refused, may have meant it.
+  if (imports_all_ || is_told_beside(diagnostic)) return Value::poison();
   const std::string_view host = member ? module_called(e.text) : std::string_view();
   const std::string instead =
       host.empty() ? "" : operator_instead(std::string(host) + "." + member->text, member->text_span);
@@ -115,9 +127,22 @@ Value Evaluator::fail_unknown_name(const Expression& e, const Expression* member
       for (const auto& [name, binding] : frame->env) candidates.push_back(name);
     for (const auto& [name, binding] : builtins_->names) candidates.push_back(name);
     std::sort(candidates.begin(), candidates.end());
-    suggest(diagnostic, e.text, candidates);
+    if (!suggest(diagnostic, e.text, candidates)) suggest_operator(diagnostic, e.text);
   }
   return report(std::move(diagnostic));
+}
+
+// `resize(image)` for `fn.resize(image)`.
+void Evaluator::suggest_operator(Diagnostic& diagnostic, const std::string& name) const {
+  const SourceFile* file = sources_.file(diagnostic.span.file);
+  if (file == nullptr || !file->text().substr(diagnostic.span.end).starts_with("(")) return;
+  const op::Operator* op = registry_.find(snake_case(name));
+  if (op && !op->internal) {
+    diagnostic.help = "operators stand in `fn`: write `fn." + op->name + "(…)`";
+    diagnostic.edits.push_back({diagnostic.span, "fn." + op->name, false});
+  } else if (const Suggestion* known = find_suggestion(Place::kOperator, "", name)) {
+    diagnostic.help = help_of(*known, first_argument(sources_, diagnostic.span));
+  }
 }
 
 }  // namespace galatea::dsl

@@ -213,7 +213,8 @@ struct FunctionObject : Object {
   Frame* closure = nullptr;
   ModuleObject* module = nullptr;
   Span span;
-  bool poisoned = false;
+  bool poisoned = false;          ///< its header failed to parse
+  bool has_syntax_error = false;  ///< some of its body failed to parse; the rest is checked
   bool called = false;
 };
 

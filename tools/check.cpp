@@ -112,7 +112,7 @@ bool check_file(const std::string& file, const CheckOptions& options, const Pipe
     text += fmt::format("{}: {} error{}\n", file, errors, errors == 1 ? "" : "s");
     return false;
   }
-  text += fmt::format("{}: fine\n{}", file, outputs);
+  text += fmt::format("{}: fine{}\n{}", file, outputs.empty() ? ", without a pipeline" : "", outputs);
   return true;
 }
 

@@ -232,7 +232,9 @@ Status check_input(const ir::Graph& graph, const NodeSpec& spec, size_t k, const
   if (!input.dtypes.empty() &&
       std::find(input.dtypes.begin(), input.dtypes.end(), type.dtype) == input.dtypes.end())
     return user_error(Message::kWrongInputType, spec.span, display_name(op), name, dtype_names(input.dtypes),
-                      std::string(types_name(type.dtype)), "convert it with fn.cast");
+                      std::string(types_name(type.dtype)),
+                      input.documentation.starts_with("the bytes of") ? "give it " + input.documentation
+                                                                      : "convert it with fn.cast");
   if (input.layouts.empty()) {
     if (accepts(input, type.dtype, type.extents)) return {};
     return user_error(Message::kWrongInputShape, spec.span, display_name(op), name, to_text(input),

@@ -55,18 +55,18 @@ std::expected<OwnKernel, Fault> read_own_kernel(const Context& ctx) {
   out.function = *found;
   for (const std::string& port : strings_of(ctx.attr("inputs"))) {
     auto read = read_kernel_port(port, false);
-    if (!read) return std::unexpected(read.error());
+    if (!read) return std::unexpected(Fault{read.error().message, read.error().help, "inputs"});
     out.inputs.push_back(std::move(*read));
   }
   for (const std::string& port : strings_of(ctx.attr("outputs"))) {
     auto read = read_kernel_port(port, true);
-    if (!read) return std::unexpected(read.error());
+    if (!read) return std::unexpected(Fault{read.error().message, read.error().help, "outputs"});
     out.outputs.push_back(std::move(*read));
   }
   out.has_launch = !ctx.text("launch").empty();
   if (out.has_launch) {
     auto launch = read_kernel_launch(ctx.text("launch"));
-    if (!launch) return std::unexpected(launch.error());
+    if (!launch) return std::unexpected(Fault{launch.error().message, launch.error().help, "launch"});
     out.launch = std::move(*launch);
     return out;
   }
@@ -204,7 +204,7 @@ Status check_launch(const TypeContext& ctx, const OwnKernel& own, const KnownExt
 
 Types cuda_kernel_types(const TypeContext& ctx) {
   const auto own = read_own_kernel(ctx);
-  if (!own) return ctx.error(own.error().message, own.error().help);
+  if (!own) return ctx.error(own.error().message, own.error().help, own.error().argument);
   if (own->outputs.empty())
     return ctx.error(fmt::format("`{}` has no outputs", own->function.name),
                      "describe each, as in `outputs=[\"out: u8[h, w, 3] HWC\"]`", "outputs");

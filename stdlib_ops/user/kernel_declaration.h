@@ -29,6 +29,7 @@ struct KernelPort {
 /// What is wrong, and what to do.
 struct Fault {
   std::string message, help;
+  std::string argument = {};  ///< in which it stands
 };
 /// `is_output`: extents may be any expression; those of an input are a name, a number or "?".
 std::expected<KernelPort, Fault> read_kernel_port(std::string_view text, bool is_output);

@@ -1,4 +1,5 @@
-// One mistake, one message, at its place, with the way out: mistakes.txt. Each mistake's twin is accepted.
+// One mistake, one message, at its place, with the way out: mistakes.txt and habits.txt. Each mistake's twin is
+// accepted.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -20,12 +21,12 @@ std::string trimmed(const std::string& text) {
   return begin == std::string::npos ? "" : text.substr(begin, end - begin + 1);
 }
 
-std::vector<ProgramPair> read_mistakes() {
-  std::vector<ProgramPair> out;
-  std::istringstream lines(read_file(std::string(GALATEA_SOURCE_DIR) + "/tests/dsl/mistakes.txt"));
-  bool is_right = false;
+void read_pairs(const std::string& file, std::vector<ProgramPair>& out) {
+  std::istringstream lines(read_file(std::string(GALATEA_SOURCE_DIR) + "/tests/dsl/" + file));
+  bool is_right = false, has_begun = false;
   for (std::string line; std::getline(lines, line);) {
-    if (out.empty() && line.starts_with("#")) continue;
+    has_begun = has_begun || line.starts_with("== ");
+    if (!has_begun) continue;
     if (line.starts_with("== ")) {
       out.emplace_back();
       out.back().name = line.substr(3);
@@ -42,6 +43,12 @@ std::vector<ProgramPair> read_mistakes() {
       (is_right ? out.back().right : out.back().wrong) += line + "\n";
     }
   }
+}
+
+std::vector<ProgramPair> read_mistakes() {
+  std::vector<ProgramPair> out;
+  read_pairs("mistakes.txt", out);
+  read_pairs("habits.txt", out);
   return out;
 }
 
@@ -53,7 +60,7 @@ Staged staged(const ProgramPair& mistake, const std::string& text) {
 
 TEST(Mistakes, EachIsToldOnceAtItsPlaceWithTheWayOut) {
   const std::vector<ProgramPair> mistakes = read_mistakes();
-  ASSERT_GE(mistakes.size(), 235u);
+  ASSERT_GE(mistakes.size(), 380u);
   for (const ProgramPair& mistake : mistakes) {
     const Staged wrong = staged(mistake, mistake.wrong);
     const auto said = [](const Diagnostic& d) { return d.severity != Severity::kNote; };

@@ -178,6 +178,15 @@ TEST(Size, EqualMistakesAreCounted) {
       << staged.diagnostics.substr(0, 2000);
 }
 
+TEST(Size, EqualWarningsAreCounted) {
+  std::string text = "x = 1\n";
+  for (int i = 0; i < 10'000; ++i) text += "x == 2\n";
+  const Staged staged = stage("t.dali-dsl", text);
+  EXPECT_EQ(staged.result.diagnostics.size(), 10u);
+  EXPECT_NE(staged.diagnostics.find("at 10000 places, of which 10 are shown"), std::string::npos)
+      << staged.diagnostics.substr(0, 2000);
+}
+
 TEST(Size, FiftyThousandLinesNeedStepsInProportion) {
   std::string text = "x = 0\n";
   for (int i = 0; i < 50'000; ++i) text += "x = x + 1\n";

@@ -158,8 +158,7 @@ std::vector<std::string> valid_files() {
   return paths;
 }
 
-template <size_t n>
-void try_mistakes(const Mistake (&mistakes)[n], unsigned seed) {
+void try_mistakes(std::span<const Mistake> mistakes, unsigned seed) {
   const int64_t trials = galatea::testing::scaled(400);  // of each file
   std::mt19937 random(seed);
   int tried = 0;
@@ -175,7 +174,7 @@ void try_mistakes(const Mistake (&mistakes)[n], unsigned seed) {
       std::sort(chosen.begin(), chosen.end());
       std::vector<std::string> wrong = lines, expected;
       for (size_t k = chosen.size(); k-- > 0;) {
-        const Mistake& mistake = mistakes[random() % n];
+        const Mistake& mistake = mistakes[random() % mistakes.size()];
         std::string line = mistake.line;
         for (size_t at; (at = line.find('#')) != std::string::npos;)
           line.replace(at, 1, std::to_string(k + 4));
@@ -198,6 +197,13 @@ void try_mistakes(const Mistake (&mistakes)[n], unsigned seed) {
 TEST(Recovery, EveryMistakeInTheSyntaxIsReportedOnce) { try_mistakes(kSyntax, 1); }
 
 TEST(Recovery, EveryMistakeInTheMeaningIsReportedOnce) { try_mistakes(kMeaning, 2); }
+
+// What the parser lost hides nothing of the lines beside it.
+TEST(Recovery, MistakesOfBothKindsAreReportedTogether) {
+  std::vector<Mistake> both(std::begin(kSyntax), std::end(kSyntax));
+  both.insert(both.end(), std::begin(kMeaning), std::end(kMeaning));
+  try_mistakes(both, 3);
+}
 
 }  // namespace
 }  // namespace galatea::dsl::testing

@@ -37,7 +37,7 @@ INSTANTIATE_TEST_SUITE_P(
         Refused{"def f():\n    yield from g", "`yield`", "return"},
         Refused{"async def f():\n    return 1\nf()", "`async`", "def"},
         Refused{"async def f():\n    async with a as b: pass\nf", "`async`", "def"},
-        Refused{"def f():\n    return await g()\nf", "`await`", "without"},
+        Refused{"def f():\n    return await g()\nf()", "`await`", "without"},
         Refused{"n = 0\ndef f():\n    global n\n    n += 1\nf()", "`global`", "return"},
         Refused{"def f():\n    n = 0\n    def g():\n        nonlocal n\n        n += 1\n    g()\nf()",
                 "`nonlocal`", "return"},

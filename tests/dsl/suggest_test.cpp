@@ -28,6 +28,15 @@ Staged stage_expression(const std::string& expression, bool encoded) {
   return stage_body(body + "return " + expression);
 }
 
+/// One over a signal `x`, or over its spectrogram.
+Staged stage_sound(const std::string& expression, bool is_spectrum) {
+  std::string body =
+      "x, label = fn.readers.file(file_root=\"sounds\")\n"
+      "x, rate = fn.decoders.audio(x, downmix=True)\n";
+  if (is_spectrum) body += "x = fn.spectrogram(x, nfft=512)\n";
+  return stage_body(body + "return " + expression);
+}
+
 // Accepted; or names an operator that DALI has and galatea has not yet.
 bool is_good(const Staged& staged) {
   const std::set<std::string> codes(staged.codes.begin(), staged.codes.end());
@@ -36,7 +45,8 @@ bool is_good(const Staged& staged) {
 
 void expect_good(const std::string& expression) {
   Staged image = stage_expression(expression, false);
-  if (is_good(image)) return;
+  if (is_good(image) || is_good(stage_sound(expression, false)) || is_good(stage_sound(expression, true)))
+    return;
   Staged bytes = stage_expression(expression, true);
   EXPECT_TRUE(is_good(bytes)) << expression << "\n" << image.diagnostics << bytes.diagnostics;
 }
@@ -86,6 +96,8 @@ std::string call_with(const op::Operator& op, const std::string& argument) {
   // What no schema says: a size, a matrix or something to read is given by one of several arguments.
   if (op.name == "resize" && argument.starts_with("interp")) call += ", size=[64, 64]";
   if (op.name == "warp_affine") call += ", matrix=[1.0, 0.0, 5.0, 0.0, 1.0, 0.0]";
+  if (argument.starts_with("in_rate")) call += ", out_rate=16000.0";
+  if (argument.starts_with("out_rate")) call += ", in_rate=44100.0";
   if (op.name == "readers.file" && !argument.starts_with("file"))
     call += "file_root=\"photos\"", first = false;
   return call + (first ? "" : ", ") + argument + ")";
@@ -96,7 +108,7 @@ TEST(Suggest, Arguments) {
   for (const Suggestion& entry : all_suggestions()) {
     if (entry.place != Place::kArgument) continue;
     SCOPED_TRACE(std::string(entry.owner) + " " + std::string(entry.name));
-    const op::Operator* op = registry().find(entry.owner);
+    const op::Operator* op = registry().find(entry.owner.empty() ? "readers.file" : entry.owner);
     if (op == nullptr) {
       EXPECT_EQ(stage_expression("fn." + std::string(entry.owner) + "(x)", false).codes,
                 std::vector<std::string>{"G0402"});

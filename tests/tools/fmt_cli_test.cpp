@@ -137,7 +137,8 @@ TEST_F(FmtCommand, CheckWalksFoldersToo) {
   const std::string folder = (folder_ / "pipelines").string();
   const Outcome o = galatea::testing::run_galatea({"check", folder}, folder_);
   EXPECT_EQ(o.status, 1);
-  EXPECT_EQ(o.out, folder + "/b/good.dali-dsl: fine\n" + folder + "/wrong.dali-dsl: 1 error\n");
+  EXPECT_EQ(o.out,
+            folder + "/b/good.dali-dsl: fine, without a pipeline\n" + folder + "/wrong.dali-dsl: 1 error\n");
   EXPECT_TRUE(contains(o.err, "2 files: 1 fine, 1 wrong")) << o.err;
 }
 
