@@ -1,8 +1,8 @@
-"""Uses an installed galatea as a first user does: a pipeline, the command line, sound, films.
+"""Uses an installed galatea as a first user does: a pipeline, the command line, the page, sound, films.
 
 python use_wheel.py TREE SAMPLES     (TREE: a clone, for examples and films; SAMPLES: photographs)
 
-Sound and films need libraries of the system; where they are missing the error has to name them.
+The page, sound and films need libraries of the system; where they are missing the error has to name them.
 """
 
 import json
@@ -11,6 +11,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import urllib.request
 import wave
 from pathlib import Path
 
@@ -53,6 +54,28 @@ def use_the_language_server(tree, samples):
     return "answers"
 
 
+def use_the_page(tree, samples):
+    command = [sys.executable, "-m", "galatea", "serve", str(tree / "examples/01_hello.dali-dsl")]
+    server = subprocess.Popen(
+        [*command, "--set", f"data={samples}"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        address = server.stdout.readline().strip()
+        if not address:
+            why = server.stderr.read()
+            assert "libcpp-httplib0.11" in why, why
+            return "not here: libcpp-httplib0.11"
+        with urllib.request.urlopen(address, timeout=600) as answer:
+            assert b"<html" in answer.read()
+        return "answers"
+    finally:
+        server.terminate()
+        server.communicate()
+
+
 def first_batch(pipeline, wanted):
     """The first batch, or which of the `wanted` words the error has: it has to have them all."""
     try:
@@ -90,10 +113,20 @@ def use_films(tree, samples):
     return first_batch(films(), ["libavformat", "libavcodec", "libavutil"])
 
 
+USES = (
+    use_a_loader,
+    use_the_command_line,
+    use_the_language_server,
+    use_the_page,
+    use_sound,
+    use_films,
+)
+
+
 def main():
     tree, samples = Path(sys.argv[1]).resolve(), Path(sys.argv[2]).resolve()
     assert tree not in Path(galatea.__file__).parents or "site-packages" in galatea.__file__
-    for use in (use_a_loader, use_the_command_line, use_the_language_server, use_sound, use_films):
+    for use in USES:
         print(f"{use.__name__}: {use(tree, samples)}")
 
 

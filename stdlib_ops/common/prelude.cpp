@@ -105,6 +105,16 @@ std::vector<Expr> exact_list_arg(RecipeBuilder& b, std::string_view name, int n,
   return list_arg(b, name, n, type);
 }
 
+ListPrefix list_prefix(RecipeBuilder& b, std::string_view name, int n, DType type) {
+  if (const auto value = open_list(b, name))
+    return {first_elements(b, *value, n, type), length_of_open(*value)};
+  std::vector<Expr> list = b.arg_list(name, b.arg_length(name), type);
+  const Expr length = i64(std::ssize(list));
+  if (list.empty()) list.push_back(kernel::constant(type, Cell{}));
+  list.resize(static_cast<size_t>(n), list.back());
+  return {std::move(list), length};
+}
+
 void check_finite(RecipeBuilder& b, std::string_view name, const std::vector<Expr>& numbers) {
   for (const Expr& number : numbers)
     b.check(absolute(number) <= f32(std::numeric_limits<float>::max()),
@@ -233,15 +243,10 @@ std::vector<Expr> input_of_axes(RecipeBuilder& b, int input, const SampleAxes& a
 std::vector<Expr> list_of_axes(RecipeBuilder& b, std::string_view name, const SampleAxes& axes, DType type) {
   const auto n = static_cast<int>(axes.axes.size());
   if (!axes.count) return list_arg(b, name, n, type);
-  const auto open = open_list(b, name);
-  std::vector<Expr> list =
-      open ? first_elements(b, *open, n, type) : b.arg_list(name, b.arg_length(name), type);
-  const Expr length = open ? length_of_open(*open) : i64(std::ssize(list));
+  auto [list, length] = list_prefix(b, name, n, type);
   b.check(equal(length, axes.count) | equal(length, i64(1)),
           fmt::format("{} has {{}} elements for {{}} axes", name), {length, axes.count}, {},
           std::string(name));
-  if (list.empty()) list.push_back(kernel::constant(type, Cell{}));
-  list.resize(static_cast<size_t>(n), list.back());
   return list;
 }
 

@@ -65,6 +65,12 @@ Status check_length(const TypeContext& ctx, std::string_view name, int n);
 std::vector<Expr> list_arg(RecipeBuilder& b, std::string_view name, int n, DType type);
 /// The same of a list that must have n elements: one does not stand for all.
 std::vector<Expr> exact_list_arg(RecipeBuilder& b, std::string_view name, int n, DType type);
+/// The beginning of a list argument that each sample may give in another length.
+struct ListPrefix {
+  std::vector<Expr> elements;  ///< n of them; past the list's end stands its last one, of none 0
+  Expr length;                 ///< i64, of the whole list
+};
+ListPrefix list_prefix(RecipeBuilder& b, std::string_view name, int n, DType type);
 /// Fails samples in which one of an argument's numbers is infinite or no number.
 void check_finite(RecipeBuilder& b, std::string_view name, const std::vector<Expr>& numbers);
 /// A number argument as f32, which must be finite.

@@ -63,6 +63,37 @@ TEST(MultiPaste, FractionsOfExtents) {
   EXPECT_EQ(out.numbers(), pasted({image}, {{{1, 1}, {2, 3}, {2, 3}}}, 8, 9));
 }
 
+/// Of these images as many regions as places are given, with anchors in the output.
+OpRun counted(const std::vector<Tensor>& images, int64_t places, const Numbers& anchors) {
+  OpRun run("multi_paste.counted");
+  for (const Tensor& image : images) run.input(image);
+  run.arg("output_size", std::vector<int64_t>{9, 8})
+      .fed_arg("in_ids", tensor(DType::kI32, {places}, Numbers(static_cast<size_t>(places), 0)))
+      .fed_arg("out_anchors", tensor(DType::kI32, {std::ssize(anchors)}, anchors));
+  return run;
+}
+
+TEST(MultiPaste, AsManyRegionsAsTheSampleSays) {
+  std::vector<Tensor> images;
+  for (uint64_t k = 0; k < 16; ++k) images.push_back(random_tensor(DType::kU8, {4, 5, 2}, "HWC", k));
+  for (size_t places : {0, 1, 3, 16}) {
+    std::vector<Placed> regions;
+    Numbers anchors;
+    for (size_t k = 0; k < places; ++k) {
+      const auto y = static_cast<int64_t>(k % 6), x = static_cast<int64_t>(k % 4);
+      regions.push_back({{0, 0}, {4, 5}, {y, x}});
+      anchors.insert(anchors.end(), {static_cast<double>(y), static_cast<double>(x)});
+    }
+    EXPECT_EQ(counted(images, static_cast<int64_t>(places), anchors).result().numbers(),
+              pasted(images, regions, 9, 8))
+        << places;
+  }
+  EXPECT_PRED2(says, counted(images, 17, Numbers(34, 0)).failure(), "in_ids has 17 places, up to 16");
+  EXPECT_PRED2(says, counted(images, 2, {0, 0, 1}).failure(),
+               "out_anchors has 3 numbers, and 2 regions take two each");
+  EXPECT_PRED2(says, counted(images, 2, {0, 0, 6, 0}).failure(), "region 1 is put at 6 of 9 rows");
+}
+
 TEST(MultiPaste, RefusesWhatCannotBe) {
   const Tensor image = random_tensor(DType::kU8, {4, 5, 3}, "HWC", 1);
   const auto with = [&](const char* name, std::vector<int64_t> values) {

@@ -355,3 +355,51 @@ def number_of_frames_of_the_feed(m, name):
         (one["shape"], [round(value, 1) for value in one["values"][::7]])
         for one in result["samples"]
     ]
+
+
+# Regions of other samples, whose numbers differ from sample to sample.
+PASTES = {
+    "anchors": {"out_anchors": ([[0, 1]], [[1, 0], [4, 5], [2, 2]], I)},
+    "regions": {
+        "in_anchors": ([[2, 1]], [[0, 0], [1, 2], [3, 3]], I),
+        "shapes": ([[3, 4]], [[2, 2], [4, 3], [1, 1]], I),
+        "out_anchors": ([[5, 6]], [[0, 0], [1, 1], [2, 2]], I),
+    },
+    "fractions": {
+        "in_anchors_rel": ([[0.25, 0.5]], [[0.0, 0.0], [0.5, 0.5], [0.1, 0.9]], "float32"),
+        "shapes_rel": ([[0.5, 0.25]], [[0.5, 0.5], [0.25, 0.5], [0.3, 0.1]], "float32"),
+        "out_anchors_rel": ([[0.25, 0.25]], [[0.0, 0.0], [0.5, 0.25], [0.1, 0.2]], "float32"),
+    },
+    "too_few": {"out_anchors": ([[0, 1]], [[1, 0], [4, 5]], I)},
+}
+
+
+def pasted(m, ids, rows):
+    def body():
+        data, layout = images(m)
+        lists = {
+            name: m.feed([m.np.array(one, type) for one in samples])
+            for name, (*samples, type) in rows.items()
+        }
+        places = m.feed([m.np.array(one, I) for one in ids])
+        return m.fn.multi_paste(
+            m.feed(data, layout=layout), in_ids=places, output_size=[24, 26], **lists
+        )
+
+    [result] = m.run(body)[0]
+    return [(one["shape"], one["values"][::7]) for one in result["samples"]]
+
+
+@each(**{name: name for name in PASTES})
+def regions_differ(m, name):
+    return pasted(m, [[1], [0, 1, 0]], PASTES[name])
+
+
+@case
+def no_region(m):
+    return pasted(m, [[], [1]], {"out_anchors": (m.np.zeros((0, 2)), [[2, 3]], I)})
+
+
+@case
+def one_region_each(m):
+    return pasted(m, [[1], [0]], {"out_anchors": ([[2, 3]], [[1, 0]], I)})
