@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -24,16 +25,18 @@ int64_t volume(const Extents& extents) {
   return out;
 }
 
-/// Calls body() once per element of the box, the last axis fastest; `at` is the element's index.
+/// Calls body(axis) once per element of the box, the last axis fastest; `at` is the element's index, which
+/// differs from the one before it along `axis` and those after it.
 template <typename F>
 void for_each_element(const Extents& extents, Extents& at, const F& body) {
   at.assign(extents.size(), 0);
   int64_t count = volume(extents);
+  size_t moved = 0;
   for (int64_t n = 0; n < count; ++n) {
-    body();
-    for (size_t d = extents.size(); d-- > 0;) {
-      if (++at[d] < extents[d]) break;
-      at[d] = 0;
+    body(moved);
+    for (moved = extents.size(); moved-- > 0;) {
+      if (++at[moved] < extents[moved]) break;
+      at[moved] = 0;
     }
   }
 }
@@ -155,14 +158,15 @@ class StageInterpreter : public LeafSource {
     ElementProgram source(stage.form == StageForm::kBand ? stage.source : Expr());
     int64_t taps = stage.form == StageForm::kBand ? evaluate_scalar(stage.taps) : 0;
     Extents reduce_extents = evaluate_extents(stage.reduce_extents);
-    for_each_element(extents_.back(), at_, [&] {
+    for_each_element(extents_.back(), at_, [&](size_t axis) {
+      const uint64_t moved = leaf_set::axes_from(axis);
       if (stage.form == StageForm::kMap) {
-        out.push_back(body.run(*this, &flags_));
+        out.push_back(body.run(*this, &flags_, moved));
         return;
       }
-      accumulated_ = stage.form == StageForm::kBand ? sum_band(stage, taps, body, source)
-                                                    : combine_box(stage, reduce_extents, body);
-      out.push_back(finish.run(*this, &flags_));
+      accumulated_ = stage.form == StageForm::kBand ? sum_band(stage, taps, body, source, moved)
+                                                    : combine_box(stage, reduce_extents, body, moved);
+      out.push_back(finish.run(*this, &flags_, moved | leaf_set::kAcc));
     });
     return out;
   }
@@ -176,19 +180,21 @@ class StageInterpreter : public LeafSource {
     const Extents rows(extents.begin(), extents.end() - 1);
     std::vector<Cell> out;
     Extents row;
-    for_each_element(rows, row, [&] {
+    for_each_element(rows, row, [&](size_t) {
       std::vector<uint64_t> counts(static_cast<size_t>(bins), 0);
       at_ = row;
       at_.push_back(0);
-      for_each_element(reduce_extents, reduce_at_, [&] {
-        auto bin = static_cast<int64_t>(body.run(*this, &flags_).bits);
+      uint64_t moved = leaf_set::axes_from(0);
+      for_each_element(reduce_extents, reduce_at_, [&](size_t axis) {
+        auto bin = static_cast<int64_t>(
+            body.run(*this, &flags_, leaf_set::reduce_axes_from(axis) | std::exchange(moved, 0)).bits);
         if (bin >= 0 && bin < bins) ++counts[static_cast<size_t>(bin)];
       });
       for (int64_t bin = 0; bin < bins; ++bin) {
         at_.back() = bin;
         const Cell count{counts[static_cast<size_t>(bin)]};
         accumulated_ = evaluate(ScalarOp::kConvert, stage.accumulator, DType::kU64, &count, &flags_);
-        out.push_back(finish.run(*this, &flags_));
+        out.push_back(finish.run(*this, &flags_, leaf_set::axes_from(0) | leaf_set::kAcc));
       }
     });
     return out;
@@ -202,12 +208,13 @@ class StageInterpreter : public LeafSource {
     for (size_t d = along + 1; d < extents.size(); ++d) inner *= extents[d];
     std::vector<Cell> out, sums;
     // Row-major order visits the elements of each line in order, one line's prefix `inner` elements ago.
-    for_each_element(extents, at_, [&] {
+    for_each_element(extents, at_, [&](size_t axis) {
+      const uint64_t moved = leaf_set::axes_from(axis);
       const Cell before = at_[along] == 0 ? neutral(stage.combiner, stage.accumulator)
                                           : sums[sums.size() - static_cast<size_t>(inner)];
-      accumulated_ = combine(stage, before, body.run(*this, &flags_));
+      accumulated_ = combine(stage, before, body.run(*this, &flags_, moved));
       sums.push_back(accumulated_);
-      out.push_back(finish.run(*this, &flags_));
+      out.push_back(finish.run(*this, &flags_, moved | leaf_set::kAcc));
     });
     return out;
   }
@@ -224,11 +231,14 @@ class StageInterpreter : public LeafSource {
     return stage.finish ? stage.finish : convert(accumulator(stage.accumulator), stage.type);
   }
 
-  Cell sum_band(const Stage& stage, int64_t taps, ElementProgram& weight, ElementProgram& source) {
+  /// `moved`: leaves that have changed since the element before.
+  Cell sum_band(const Stage& stage, int64_t taps, ElementProgram& weight, ElementProgram& source,
+                uint64_t moved) {
     Cell sum{0};
     for (tap_ = 0; tap_ < taps; ++tap_) {
-      Cell w = weight.run(*this, &flags_);
-      Cell raw = source.run(*this, &flags_);
+      const uint64_t changed = leaf_set::kTap | std::exchange(moved, 0);
+      Cell w = weight.run(*this, &flags_, changed);
+      Cell raw = source.run(*this, &flags_, changed);
       Cell s = evaluate(ScalarOp::kConvert, stage.accumulator, stage.source->type, &raw, &flags_);
       // On integers kFma is w * s + sum modulo 2^32, on floats the fused operation.
       Cell operands[] = {w, s, sum};
@@ -237,7 +247,7 @@ class StageInterpreter : public LeafSource {
     return sum;
   }
 
-  Cell combine_box(const Stage& stage, const Extents& reduce_extents, ElementProgram& body) {
+  Cell combine_box(const Stage& stage, const Extents& reduce_extents, ElementProgram& body, uint64_t moved) {
     constexpr size_t kLanes = kReduceLanes;
     std::array<Cell, kLanes> lanes;
     lanes.fill(neutral(stage.combiner, stage.accumulator));
@@ -251,16 +261,19 @@ class StageInterpreter : public LeafSource {
         }
         leaves.fill({});
       };
-      for_each_element(reduce_extents, reduce_at_, [&] {
+      for_each_element(reduce_extents, reduce_at_, [&](size_t axis) {
         if (n > 0 && n % (kLanes * kLeafElements) == 0) end_leaves();
-        const Cell operands[] = {leaves[n % kLanes], body.run(*this, &flags_)};
+        const Cell operands[] = {
+            leaves[n % kLanes],
+            body.run(*this, &flags_, leaf_set::reduce_axes_from(axis) | std::exchange(moved, 0))};
         leaves[n++ % kLanes] = evaluate(ScalarOp::kAdd, DType::kF32, DType::kF32, operands, &flags_);
       });
       end_leaves();
     } else {
-      for_each_element(reduce_extents, reduce_at_, [&] {
+      for_each_element(reduce_extents, reduce_at_, [&](size_t axis) {
         Cell& lane = lanes[n++ % kLanes];
-        lane = combine(stage, lane, body.run(*this, &flags_));
+        lane = combine(stage, lane,
+                       body.run(*this, &flags_, leaf_set::reduce_axes_from(axis) | std::exchange(moved, 0)));
       });
     }
     for (size_t half = kLanes / 2; half > 0; half /= 2) {
@@ -278,7 +291,7 @@ class StageInterpreter : public LeafSource {
                     "extents of an output differ from those of its stage");
     }
     size_t n = 0;
-    for_each_element(extents, at_, [&] {
+    for_each_element(extents, at_, [&](size_t) {
       int64_t offset = 0;
       for (size_t d = 0; d < extents.size(); ++d) {
         offset += at_[static_cast<size_t>(output.axis_of[d])] * tensor.strides[d];

@@ -143,6 +143,20 @@ Memory make_memory(DType dtype, const std::vector<int64_t>& extents) {
   return m;
 }
 
+/// The loops of a kernel after its passes. Samples differ in parameters, not in their kernel: what was lowered
+/// before is not lowered again.
+const kernel::LoopKernel& loops_of(const kernel::Kernel& k) {
+  static std::unordered_map<std::string, kernel::LoopKernel> known;
+  const auto [place, is_new] = known.try_emplace(to_text(k));
+  if (!is_new) return place->second;
+  const kernel::Kernel improved = kernel::run_kernel_passes(k);
+  const kernel::ScheduleOptions options;
+  place->second = kernel::lower(improved, kernel::make_schedule(improved, options), options);
+  const Status legal = kernel::verify(place->second);
+  EXPECT_TRUE(legal.has_value()) << legal.error().message() << "\n" << to_text(place->second);
+  return place->second;
+}
+
 }  // namespace
 
 std::vector<double> Tensor::numbers() const {
@@ -365,12 +379,7 @@ class Runner {
   /// The same kernel after its passes, lowered to loops, gives the same bytes.
   void expect_loops_agree(const kernel::Kernel& k, std::vector<Memory>& memory,
                           std::vector<runtime::KernelTensor> tensors) {
-    const kernel::Kernel improved = kernel::run_kernel_passes(k);
-    const kernel::ScheduleOptions options;
-    const kernel::LoopKernel loops =
-        kernel::lower(improved, kernel::make_schedule(improved, options), options);
-    const Status legal = kernel::verify(loops);
-    ASSERT_TRUE(legal.has_value()) << legal.error().message() << "\n" << to_text(loops);
+    const kernel::LoopKernel& loops = loops_of(k);
     Evaluator size;
     size.param = [&](int index) { return Cell{values_[static_cast<size_t>(index)]}; };
     const auto bytes = static_cast<int64_t>(size(kernel::layout_scratch(loops).bytes).bits);
@@ -388,7 +397,7 @@ class Runner {
       EXPECT_TRUE(again[t] == memory[lowering_.inputs.size() + t].bytes)
           << node_.op->name << ": loops differ from stages\n"
           << to_text(k) << "\n"
-          << to_text(improved);
+          << to_text(loops);
   }
 
   /// In a batch of one sample: what it hands over comes back.
