@@ -275,6 +275,7 @@ LoopKernel Lowering::run() {
   out_.body = std::move(top_);
   if (!options_.gpu) shape_gathers(out_, out_.body);
   tidy(out_);
+  if (!options_.gpu) branch_on_choices(out_);
   return std::move(out_);
 }
 

@@ -402,5 +402,7 @@ Cell neutral_value(Combiner combiner, DType type);
 
 /// Moves what does not change out of loops, and names what is used twice (tidy_loops.cpp).
 void tidy(LoopKernel& kernel);
+/// Makes branches of choices that are the same for every element of a loop (branch_loops.cpp).
+void branch_on_choices(LoopKernel& kernel);
 
 }  // namespace galatea::kernel::lowering

@@ -195,10 +195,11 @@ class Jitter {
   }
 
   Pixel blended(Pixel pixel, const Blend& step, const Expr& applied) const {
-    const Expr factor = select(applied, step.factor, f32(1)), greyed = select(applied, step.greyed, f32(0));
     const Expr grey = applies("saturation") ? grey_of(pixel) : Expr();
-    for (Expr& channel : pixel)
-      channel = tidy(grey ? kernel::fma(grey, greyed, channel * factor) : channel * factor);
+    for (Expr& channel : pixel) {
+      const Expr scaled = channel * step.factor;
+      channel = select(applied, tidy(grey ? kernel::fma(grey, step.greyed, scaled) : scaled), channel);
+    }
     return pixel;
   }
 

@@ -89,6 +89,40 @@ SampleKernel colour_chain(bool planes) {
            {3, 0, bits(1.0F)}}};
 }
 
+SampleKernel chosen_steps() {
+  Kernel k;
+  k.name = "chosen_steps";
+  add_params(k, {{"h", DType::kI64},
+                 {"w", DType::kI64},
+                 {"has_first", DType::kBool},
+                 {"has_second", DType::kBool},
+                 {"gain", DType::kF32}});
+  const std::vector<Expr> extents = {i64(0), i64(1), const_int(3)};
+  k.inputs.push_back({"image", DType::kU8, extents, 2});
+  const auto pixel = [](int c) {
+    return convert(in(0, DType::kU8, {axis(0), axis(1), const_int(c)}), DType::kF32);
+  };
+  const Expr mean = (pixel(0) + pixel(1) + pixel(2)) / const_float(3);
+  const auto step = [&](Expr x, double shift) {
+    for (int i = 0; i < 6; ++i) {
+      x = unary(ScalarOp::kFloor, fma(mean, f32(4), x + const_float(shift + i)));
+      x = kernel::min(kernel::max(x, const_float(0)), const_float(255));
+    }
+    return x;
+  };
+  Expr value = convert(in(0, DType::kU8, {axis(0), axis(1), axis(2)}), DType::kF32);
+  value = select(param(2, DType::kBool), step(value, -20), value);
+  value = select(param(3, DType::kBool), value * const_float(0.5), step(value, 3));
+  k.stages.push_back(map("steps", DType::kU8, extents, saturate(value, DType::kU8)));
+  k.outputs.push_back({0, {0, 1, 2}, true, 2});
+  return {k,
+          {{5, 9, 0, 0, bits(0.11F)},
+           {5, 33, 0, 1, bits(-0.3F)},
+           {2, 64, 1, 0, bits(0.05F)},
+           {3, 47, 1, 1, bits(0.2F)},
+           {3, 0, 1, 1, bits(1.0F)}}};
+}
+
 SampleKernel broadcast() {
   Kernel k;
   k.name = "broadcast";
@@ -197,6 +231,7 @@ std::vector<std::pair<std::string, SampleKernel>> sample_kernels() {
   out.emplace_back("crop_mirror_normalize", crop_mirror_normalize());
   out.emplace_back("brightness", brightness());
   out.emplace_back("colour_matrix", colour_matrix());
+  out.emplace_back("chosen_steps", chosen_steps());
   out.emplace_back("broadcast", broadcast());
   out.emplace_back("sum_u8", reductions(DType::kU8, DType::kI64, Combiner::kSum));
   out.emplace_back("sum_f32", reductions(DType::kF32, DType::kF64, Combiner::kSum));

@@ -39,6 +39,8 @@ SampleKernel crop_mirror_normalize();
 SampleKernel brightness();
 /// A 3x3 colour matrix with interleaved loads and stores.
 SampleKernel colour_matrix();
+/// Two long steps on pixels, each of which a parameter turns on; the second needs what the first makes.
+SampleKernel chosen_steps();
 /// a[i] op b[i] where extents of 1 repeat.
 SampleKernel broadcast();
 /// Sums, minima and maxima over everything, per channel, per row.
