@@ -35,8 +35,8 @@ struct Steps {
     int args[3];       ///< places of values
     int to;
   };
-  std::vector<Step> list;    ///< of all nodes that depend on variables or loads
-  std::vector<Cell> values;  ///< one for each node; those of the others are there from the beginning
+  std::vector<Step> list;    ///< of all nodes but constants
+  std::vector<Cell> values;  ///< one for each node; constants are there from the beginning
 };
 
 class Interpreter {
@@ -115,8 +115,7 @@ class Interpreter {
     flatten(e, steps.get(), &done);
     return *steps_.emplace(e.get(), std::move(steps)).first->second;
   }
-  static constexpr uint32_t kVariable = bit_of(ExprKind::kVar) | bit_of(ExprKind::kLoadFlat);
-  int flatten(const Expr& e, Steps* steps, NodeMap<int>* done) {
+  static int flatten(const Expr& e, Steps* steps, NodeMap<int>* done) {
     if (const auto* found = done->find(e.get())) return found->second;
     GALATEA_CHECK(e->args.size() <= 3, "an operation with more than three operands");
     Steps::Step step{e->kind, e->op, e->type, e->type, e->index, {0, 0, 0}, 0};
@@ -127,12 +126,8 @@ class Interpreter {
       step.from = is_conversion(e->op) ? operand_type : step.type;
     }
     step.to = static_cast<int>(steps->values.size());
-    // The same for as long as the call takes: a flag that is raised here would be raised where this is needed.
-    const bool is_known = (e->kinds & kVariable) == 0;
-    steps->values.push_back(e->kind == ExprKind::kConst ? e->value
-                            : is_known                  ? evaluate_step(step, steps->values.data())
-                                                        : Cell{});
-    if (!is_known) steps->list.push_back(step);
+    steps->values.push_back(e->kind == ExprKind::kConst ? e->value : Cell{});
+    if (e->kind != ExprKind::kConst) steps->list.push_back(step);
     done->emplace(e.get(), step.to);
     return step.to;
   }
