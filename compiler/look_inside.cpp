@@ -28,6 +28,18 @@ bool is_spectrogram(const ir::Type& type) {
   return type.ndim == 2 && type.layout.find('f') >= 0 && type.layout.find('t') >= 0;
 }
 
+/// The node that made a value: not the one that hands it on as one output of a call that several nodes stand for.
+const ir::Node* maker_of(const ir::Graph& graph, ir::ValueId id) {
+  const ir::Node* node = graph.defining_node(id);
+  while (node != nullptr && node->op != nullptr && node->op->internal && node->outputs.size() > 1 &&
+         node->outputs.size() == node->inputs.size()) {
+    const auto place = std::ranges::find(node->outputs, id) - node->outputs.begin();
+    id = node->inputs[static_cast<size_t>(place)];
+    node = graph.defining_node(id);
+  }
+  return node;
+}
+
 bool can_be_drawn(const ir::Type& type) { return is_picture(type) || is_sound(type) || is_spectrogram(type); }
 
 }  // namespace
@@ -48,8 +60,10 @@ void add_nodes_as_outputs(ir::Graph& graph, const SourceMap& sources) {
     if (node != nullptr) {
       const Span place = sources.resolve(node->span);
       const SourceFile* file = sources.file(place.file);
-      name +=
-          fmt::format(" = {}, line {}", op::shown_name(*node), file ? file->position(place.begin).line : 0);
+      const ir::Node* maker = maker_of(graph, id);
+      name += fmt::format(" = {}, line {}",
+                          op::shown_name(maker != nullptr && maker->op != nullptr ? *maker : *node),
+                          file ? file->position(place.begin).line : 0);
     }
     results.push_back(id);
     names.push_back(std::move(name));

@@ -221,8 +221,9 @@ GALATEA_API galatea_error* galatea_program_options_set_import_root(galatea_progr
  * once. */
 GALATEA_API galatea_error* galatea_program_options_add_policy(galatea_program_options* options,
                                                               const char* path);
-/* For looking at a pipeline. Non-zero: every picture in a variable that all samples pass through is an output,
- * too, before the pipeline's own, named after its place: "image = resize, line 12". */
+/* For looking at a pipeline. Non-zero: every picture, sound, spectrogram or clip in a variable that all samples
+ * pass through is an output, too, before the pipeline's own, named after its place:
+ * "image = resize, line 12". */
 GALATEA_API galatea_error* galatea_program_options_set_nodes(galatea_program_options* options, int nodes);
 /* For looking at a pipeline: other random numbers for the same samples in the same order, given the same seed.
  * 0 (the default): the pipeline's own; 1, 2, ...: others. */

@@ -270,10 +270,13 @@ class PixelWriter {
     weigh(rows_.plane_row(0, y) + box_.x0, factor, (1 << (places - 1)) - black() * factor, count(),
           lines_.grey.data());
     const std::pair<int32_t, int32_t> factors[] = {{0, is_.r_cr}, {-is_.g_cb, -is_.g_cr}, {is_.b_cb, 0}};
-    const auto add = stretched_ ? add_and_clamp<int64_t> : add_and_clamp<int32_t>;
     for (size_t c = 0; c < 3; ++c) {
       mix_chroma(factors[c].first, factors[c].second);
-      add(lines_.grey.data(), lines_.chroma.data(), places, count(), lines_.bytes[c].data());
+      uint8_t* const to = lines_.bytes[c].data();
+      if (stretched_)
+        add_and_clamp<int64_t>(lines_.grey.data(), lines_.chroma.data(), places, count(), to);
+      else
+        add_and_clamp<int32_t>(lines_.grey.data(), lines_.chroma.data(), places, count(), to);
     }
   }
 
