@@ -160,6 +160,7 @@ def test_what_is_decoded_is_drawn_on_the_whole_picture(serve, open_page, pipelin
     words = page.locator(".picture svg").first.get_attribute("aria-label")
     assert words == "only columns 0 to 79 and rows 0 to 63 are decoded"
     assert page.locator(".picture .window").count() == 4
+    page.evaluate("document.querySelector('.picture').scrollIntoView({block: 'center'})")
     take_picture(page, "serve-windows")
 
 

@@ -132,8 +132,8 @@ class GraphDrawing {
   }
 }
 
-/** What has room in a box. */
-function shortened(text) { return text.length > 40 ? `${text.slice(0, 39)}…` : text; }
+/** What has room in a box, which is 35 letters wide. */
+function shortened(text) { return text.length > 35 ? `${text.slice(0, 34)}…` : text; }
 
 /** Whether a type, such as "f32[2]", is of one number or a few. */
 function isOfNumbers(type) {
