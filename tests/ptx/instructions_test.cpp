@@ -94,12 +94,12 @@ struct MainKernel {
 
 std::vector<MainKernel> main_kernels() {
   return {
-      {"resize, normalise", std::string(kResize) + kNormalize, 375, 500, 218, 0, 60, 49},
+      {"resize, normalise", std::string(kResize) + kNormalize, 375, 500, 224, 0, 60, 49},
       {"normalise", kNormalize, 224, 224, 22, 0, 0, 49},
       {"rotate", "    image = fn.rotate(image, angle=7.0, keep_size=True, fill_value=128)\n", 224, 224, 91, 0,
        0, 49},
-      {"blur", "    image = fn.gaussian_blur(image, sigma=1.5)\n", 224, 224, 680, 0, 40, 49},
-      {"equalize", "    image = fn.experimental.equalize(image)\n", 224, 224, 65, 0, 9, 16},
+      {"blur", "    image = fn.gaussian_blur(image, sigma=1.5)\n", 224, 224, 696, 0, 40, 49},
+      {"equalize", "    image = fn.experimental.equalize(image)\n", 224, 224, 67, 0, 9, 16},
       {"mean", "    image = fn.reductions.mean(image)\n", 224, 224, 12, 0, 10, 16},
   };
 }
