@@ -21,6 +21,7 @@ from typing import Any, Callable
 from galatea import pipeline as _galatea
 from galatea.errors import where_is
 from galatea.trace.expression import Display
+from galatea.trace.merging import Unmergeable
 from galatea.trace.place import Place
 from galatea.workers import picklers_of
 
@@ -330,7 +331,9 @@ class Pipeline(Running, Readers, Saving):
     def _outputs_of(self, result: Any) -> list:
         outputs = list(result) if isinstance(result, (tuple, list)) else [result]
         for place, one in enumerate(outputs):
-            if isinstance(one, types.ScalarConstant):
+            if type(one) is Unmergeable:
+                one.use()
+            elif isinstance(one, types.ScalarConstant):
                 outputs[place] = types.node_of(one)
             elif _holds_node(one):
                 raise TypeError(

@@ -46,9 +46,13 @@ class Unmergeable:
         )
 
     def __getattribute__(self, name: str):
-        if name in ("_why", "_fail", "__class__"):
+        if name in ("_why", "_fail", "use", "__class__"):
             return object.__getattribute__(self, name)
         return object.__getattribute__(self, "_fail")()
+
+    def use(self) -> None:
+        """Raises: what uses it is an output, which looks at no attribute."""
+        object.__getattribute__(self, "_fail")()
 
     __call__ = __bool__ = __iter__ = __len__ = __getitem__ = __eq__ = _fail
     __add__ = __radd__ = __mul__ = __rmul__ = __sub__ = __lt__ = __gt__ = _fail

@@ -207,6 +207,18 @@ def structures_that_differ(m):
     return fed(m, body, numbers(m, NUMBERS["mixed"]), lambda i: m.np.int32(i))
 
 
+@case
+def outputs_of_other_structures(m):
+    def body(n, x):
+        if n > 0:
+            found = (x, x)
+        else:
+            found = (x,)
+        return found
+
+    return fed(m, body, numbers(m, NUMBERS["mixed"]), lambda i: m.np.int32(i))
+
+
 @each(True, False)
 def recursive_choice(m, unpacks):
     """A tree of `if` on data whose leaves are operators with two results."""
