@@ -111,6 +111,8 @@ void Parser::advise(Diagnostic& diagnostic, std::string_view wanted) const {
   if (is("//") || (is("/") && is("*", 1))) {
     if (wanted == "an expression") return say("a comment begins with `#`");
   }
+  if (wanted == "an expression" && is("/") && touches(t, next) && next.kind == TokenKind::kName)
+    return say("a path is a text: write it in quotes");
   const bool begins_value = t.kind == TokenKind::kName || t.kind == TokenKind::kString ||
                             t.kind == TokenKind::kInteger || t.kind == TokenKind::kFloat;
   const bool is_typed = std::ranges::find(kDeclarations, before.text) != kDeclarations.end();

@@ -110,6 +110,7 @@ class Parser {
   StatementPtr parse_unsupported_line(std::string construct, std::string advice);
   StatementPtr make_statement(StatementKind kind, const Token& first);
   bool at_match_statement() const;
+  void mend_dashes(Expression& target);
   static bool has_lost_argument(const Expression& call);
   void check_target(const Expression& target, std::string_view action, bool starred_allowed = false);
   std::vector<Parameter> parse_parameters(std::string_view closer, bool annotated);

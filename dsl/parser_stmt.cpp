@@ -12,6 +12,14 @@ namespace {
 constexpr std::array kAugmented = {
     "+=", "-=", "*=", "/=", "//=", "%=", "**=", "<<=", ">>=", "&=", "|=", "^=", "@="};
 
+/// `a-b-c`, written as a name can be; empty: it is another expression.
+std::string name_with_dashes(const Expression& e) {
+  if (e.kind == ExpressionKind::kName) return e.text;
+  if (e.kind != ExpressionKind::kBinary || e.text != "-") return {};
+  const std::string left = name_with_dashes(*e.operands[0]), right = name_with_dashes(*e.operands[1]);
+  return left.empty() || right.empty() ? "" : left + "_" + right;
+}
+
 }  // namespace
 
 // ---- tokens and errors ----
@@ -429,6 +437,7 @@ StatementPtr Parser::parse_expression_statement() {
   } else if (is("=")) {
     statement->kind = StatementKind::kAssign;
     while (accept("=")) {
+      mend_dashes(*value);
       check_target(*value, "assign to");
       statement->targets.push_back(std::move(value));
       value = parse_expression_list(true, "after `=`");
@@ -460,6 +469,19 @@ bool Parser::has_lost_argument(const Expression& call) {
          std::ranges::any_of(call.arguments, [](const Argument& argument) {
            return argument.value->kind == ExpressionKind::kError;
          });
+}
+
+// `my-image = …` binds `my_image`.
+void Parser::mend_dashes(Expression& target) {
+  if (target.kind != ExpressionKind::kBinary) return;
+  std::string name = name_with_dashes(target);
+  if (name.empty()) return;
+  report(Message::kBadTarget, target.span, {"assign to", "an expression"});
+  diagnostics_.back().help = "a name has no `-`: write `" + name + "`";
+  diagnostics_.back().edits = {{target.span, name, false}};
+  target.kind = ExpressionKind::kName;
+  target.text = std::move(name);
+  target.operands.clear();
 }
 
 // Whether an expression may stand on the left of `=`.

@@ -501,6 +501,9 @@ Status check_static_argument(const Operator& op, const ArgSpec& spec, ir::Arg& a
       help = fmt::format("write a number, as in {}=1", arg.name);
     if (spec.kind == ArgKind::kIntList || spec.kind == ArgKind::kFloatList)
       help = fmt::format("write numbers, as in {}=[1, 2]", arg.name);
+    if (const auto* text = std::get_if<std::string>(&arg.as_attr());
+        text && arg.name == "axes" && op.find_arg("axis_names"))
+      help = fmt::format("write `axis_names=\"{}\"`", *text);
     if (spec.kind == ArgKind::kBool) help = fmt::format("write {}=True or {}=False", arg.name, arg.name);
     return user_error(Message::kWrongArgumentType, span, display_name(op), arg.name, describe(spec.kind),
                       describe(arg.as_attr()), help);
