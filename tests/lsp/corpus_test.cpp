@@ -44,7 +44,7 @@ TEST(LspCorpus, EveryPlaceOfEveryTextIsAnswered) {
   const std::vector<fs::path> files = corpus();
   ASSERT_GT(files.size(), 50u);
   // All places with `--all`; otherwise some of each file, others in each.
-  const uint32_t stride = testing::scale() == testing::kWhole ? 1 : 101;
+  const uint32_t stride = testing::scale() == testing::kWhole ? 1 : 211;
   uint32_t first = 0;
   size_t asked = 0;
   for (const fs::path& file : files) {
@@ -99,7 +99,7 @@ TEST(LspCorpus, MutatedTextsAreTyped) {
   std::mt19937 random(5);
   const auto any = [&]() -> const std::string& { return texts[random() % texts.size()]; };
   Session session;
-  const int64_t count = testing::scaled(5'000);
+  const int64_t count = testing::scale() == testing::kWhole ? 5'000 : testing::scaled(1'000);
   for (int64_t k = 0; k < count; ++k)
     type(session, fmt::format("/p/typed{}.dali-dsl", k % 3), fuzz::mutate_tokens(any(), any(), random));
 }
