@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "compiler/codegen/cuda/text_kernel.h"
 #include "compiler/codegen/cuda/emit.h"
+#include "compiler/codegen/cuda/text_kernel.h"
 #include "compiler/codegen/parallel.h"
 
 namespace galatea {

@@ -154,7 +154,7 @@ struct KernelCallSpec {
   /// that a sample makes one runs at most. -1: a launch of its own.
   int32_t launch = -1;
   std::vector<CallGuard> guards;  ///< on a GPU: all of them hold where the call runs; outer arms first
-  int32_t arms = 0;  ///< not 0: it chooses among so many, and its flag says that the index is of none
+  int32_t arms = 0;     ///< not 0: it chooses among so many, and its flag says that the index is of none
   int32_t blocks = -1;  ///< register: on a GPU, how many have work; -1: as many as the outputs are worth
   /// Of the operators in it that divide integers by what may be zero, in their order: its flag is of one of
   /// them.

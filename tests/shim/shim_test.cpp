@@ -93,8 +93,8 @@ TEST(Shim, RandomKernelsEqualStages) {
           const int64_t bytes = value_of(kernel::layout_scratch(kernel).bytes, c.params);
           std::vector<uint64_t> scratch(static_cast<size_t>(bytes) / 8 + 64, 0xA5A5A5A5A5A5A5A5U);
           runtime::KernelCall with_scratch = call;
-          auto* const aligned = reinterpret_cast<uint8_t*>(
-              (reinterpret_cast<uintptr_t>(scratch.data()) + 63) & ~uintptr_t{63});
+          auto* const aligned =
+              reinterpret_cast<uint8_t*>((reinterpret_cast<uintptr_t>(scratch.data()) + 63) & ~uintptr_t{63});
           with_scratch.scratch = bytes > 0 ? aligned : nullptr;
           const uint32_t tiles = codegen::can_be_tiled(kernel) ? 1 + static_cast<uint32_t>(seed % 4) : 1;
           (*library)->run("fuzz_" + std::to_string(seed), with_scratch, {17, seed % 2 == 0, tiles});
