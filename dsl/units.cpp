@@ -61,7 +61,10 @@ void Evaluator::check_unit(const op::Operator& op, const CallArguments::Keyword&
   if (sizes && any([](double x) { return x < 0; }))
     return warn("mirrors the image",
                 "an extent below 0 is one of a mirrored image; 0 keeps the aspect ratio");
-  if (keyword.name == "hue" && all([](double x) { return x != 0 && std::abs(x) < 0.5; }))
+  // Ranges of hues are in full turns, as torchvision's are.
+  const op::ArgSpec* schema = op.find_arg(keyword.name);
+  const bool is_angle = keyword.name == "hue" && schema && schema->kind == op::ArgKind::kFloat;
+  if (is_angle && all([](double x) { return x != 0 && std::abs(x) < 0.5; }))
     return warn(
         "is less than a degree",
         fmt::format("it is in degrees, 360 for the whole circle: write `hue={:g}`", 360 * (*numbers)[0]));
