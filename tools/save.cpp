@@ -123,47 +123,79 @@ std::vector<uint8_t> to_npy(const Tensor& tensor) {
   return bytes;
 }
 
-std::optional<Pixels> to_pixels(const Tensor& tensor, const Layout& layout, bool stretch) {
-  int y_axis = layout.find('H'), x_axis = layout.find('W'), c_axis = layout.find('C');
-  if (layout.empty() && (tensor.ndim == 2 || tensor.ndim == 3))
-    y_axis = 0, x_axis = 1, c_axis = tensor.ndim == 3 ? 2 : -1;
-  if (y_axis < 0 || x_axis < 0 || tensor.ndim != (c_axis < 0 ? 2 : 3)) return std::nullopt;
-  if (tensor.dtype != DType::kU8 && !stretch) return std::nullopt;
-  const int64_t height = tensor.extents[y_axis], width = tensor.extents[x_axis];
-  const int64_t channels = c_axis < 0 ? 1 : tensor.extents[c_axis];
-  if ((channels != 1 && channels != 3) || height < 1 || width < 1 || height > 65500 || width > 65500)
+namespace {
+
+/// Where the elements of a picture lie.
+struct PictureAxes {
+  int64_t height = 0, width = 0, channels = 1;
+  int64_t row = 0, column = 0, channel = 0;  ///< strides, in elements
+};
+
+std::optional<PictureAxes> picture_axes(const Tensor& tensor, const Layout& layout) {
+  constexpr int64_t kLongestSide = 65500;
+  int y = layout.find('H'), x = layout.find('W'), c = layout.find('C');
+  if (layout.empty() && (tensor.ndim == 2 || tensor.ndim == 3)) y = 0, x = 1, c = tensor.ndim == 3 ? 2 : -1;
+  if (y < 0 || x < 0 || tensor.ndim != (c < 0 ? 2 : 3)) return std::nullopt;
+  PictureAxes axes{.height = tensor.extents[y],
+                   .width = tensor.extents[x],
+                   .row = tensor.strides[y],
+                   .column = tensor.strides[x]};
+  if (c >= 0) axes.channels = tensor.extents[c], axes.channel = tensor.strides[c];
+  const bool has_pixels = axes.height >= 1 && axes.width >= 1;
+  if ((axes.channels != 1 && axes.channels != 3) || !has_pixels ||
+      std::max(axes.height, axes.width) > kLongestSide)
     return std::nullopt;
-  double least = 0, greatest = 255;
-  auto value_at = [&](int64_t offset) {
+  return axes;
+}
+
+/// Calls visit(offset in elements) for every element, row by row, channels last.
+template <typename Visit>
+void for_each_element(const PictureAxes& axes, const Visit& visit) {
+  for (int64_t y = 0; y < axes.height; ++y)
+    for (int64_t x = 0; x < axes.width; ++x)
+      for (int64_t c = 0; c < axes.channels; ++c) visit(y * axes.row + x * axes.column + c * axes.channel);
+}
+
+/// `byte_at` gives the byte for an element's offset.
+template <typename ByteAt>
+Pixels pixels_of(const PictureAxes& axes, const ByteAt& byte_at) {
+  Pixels pixels{
+      static_cast<int>(axes.width), static_cast<int>(axes.height), static_cast<int>(axes.channels), {}};
+  pixels.bytes.resize(static_cast<size_t>(axes.width * axes.height * axes.channels));
+  uint8_t* to = pixels.bytes.data();
+  for_each_element(axes, [&](int64_t offset) { *to++ = byte_at(offset); });
+  return pixels;
+}
+
+/// From the least finite value, black, to the greatest, white.
+template <typename ValueAt>
+Pixels stretched(const PictureAxes& axes, const ValueAt& value_at) {
+  double least = std::numeric_limits<double>::infinity(), greatest = -least;
+  for_each_element(axes, [&](int64_t offset) {
+    const double value = value_at(offset);
+    if (std::isfinite(value)) least = std::min(least, value), greatest = std::max(greatest, value);
+  });
+  const double scale = greatest > least ? 255 / (greatest - least) : 0;
+  return pixels_of(axes, [&](int64_t offset) {
+    const double value = (value_at(offset) - least) * scale;
+    return static_cast<uint8_t>(std::isfinite(value) ? std::clamp(value + 0.5, 0.0, 255.0) : 0.0);
+  });
+}
+
+}  // namespace
+
+std::optional<Pixels> to_pixels(const Tensor& tensor, const Layout& layout, bool stretch) {
+  const std::optional<PictureAxes> axes = picture_axes(tensor, layout);
+  if (!axes || (tensor.dtype != DType::kU8 && !stretch)) return std::nullopt;
+  if (tensor.dtype == DType::kU8)
+    return pixels_of(*axes, [&](int64_t offset) { return tensor.data[offset]; });
+  const auto* floats = reinterpret_cast<const float*>(tensor.data);
+  if (tensor.dtype == DType::kF32)
+    return stretched(*axes, [&](int64_t offset) { return double{floats[offset]}; });
+  return stretched(*axes, [&](int64_t offset) {
     return cell_to_double(tensor.dtype,
                           load_cell(tensor.dtype, tensor.data + offset * size_of(tensor.dtype)));
-  };
-  if (tensor.dtype != DType::kU8) {
-    least = std::numeric_limits<double>::infinity(), greatest = -least;
-    for_each_element(tensor, [&](int64_t offset) {
-      const double value = value_at(offset);
-      if (std::isfinite(value)) least = std::min(least, value), greatest = std::max(greatest, value);
-    });
-  }
-  const double scale = greatest > least ? 255 / (greatest - least) : 0;
-  Pixels pixels{static_cast<int>(width), static_cast<int>(height), static_cast<int>(channels), {}};
-  pixels.bytes.reserve(static_cast<size_t>(width * height * channels));
-  for (int64_t y = 0; y < height; ++y) {
-    for (int64_t x = 0; x < width; ++x) {
-      for (int64_t c = 0; c < channels; ++c) {
-        const int64_t offset = y * tensor.strides[y_axis] + x * tensor.strides[x_axis] +
-                               (c_axis < 0 ? 0 : c * tensor.strides[c_axis]);
-        if (tensor.dtype == DType::kU8) {
-          pixels.bytes.push_back(tensor.data[offset]);
-        } else {
-          const double value = (value_at(offset) - least) * scale;
-          pixels.bytes.push_back(
-              static_cast<uint8_t>(std::isfinite(value) ? std::clamp(value + 0.5, 0.0, 255.0) : 0.0));
-        }
-      }
-    }
-  }
-  return pixels;
+  });
 }
 
 Tensor frame_of(const Tensor& sequence, int axis, int64_t frame) {

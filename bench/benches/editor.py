@@ -23,6 +23,7 @@ LINES = (100, 1_000, 10_000)
 KEYS = 100
 BOUNDS = {"diagnostics": 0.050, "completion": 0.050, "pictures": 0.300}
 CALLS = 4  # of functions of the text, in a pipeline that is looked at: each makes a column of pictures
+SIDE = 160  # pixels of a picture's longer side, as the page shows it until somebody moves its slider
 URI = "file:///bench/typed.dali-dsl"
 
 
@@ -127,7 +128,7 @@ class Page:
         for sample, row in enumerate(shown["samples"]):
             for node, cell in enumerate(row["cells"]):
                 if "width" in cell:
-                    self.ask("/api/frame", run=shown["run"], sample=sample, node=node)
+                    self.ask("/api/frame", run=shown["run"], sample=sample, node=node, size=SIDE)
         return shown["revision"]
 
     def wait_for_change(self, revision):

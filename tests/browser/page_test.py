@@ -48,6 +48,15 @@ def set_size(page, size):
     field.press("Enter")
 
 
+def test_pictures_have_the_pixels_that_are_shown(serve, open_page, pipeline):
+    page = open_page(serve(pipeline))
+    wait_for_pictures(page)
+    longest = "Math.max(...[...document.querySelectorAll('#pictures img')].map((i) => Math.max(i.naturalWidth, i.naturalHeight)))"
+    assert page.evaluate(longest) <= 160
+    page.locator("#size").fill("256")
+    page.wait_for_function(f"{longest} === 256")
+
+
 def test_shows_samples_in_rows_and_variables_in_columns(serve, open_page, pipeline):
     page = open_page(serve(pipeline))
     wait_for_pictures(page)

@@ -101,9 +101,8 @@ Json graph_json(const Preview& preview) {
   return {{"blocks", std::move(blocks)}, {"outputs", std::move(outputs)}};
 }
 
-Json cell_json(const runtime::Tensor& tensor, const Layout& layout) {
+Json cell_json(const runtime::Tensor& tensor, const SheetCell& cell) {
   Json json = {{"extents", std::vector<int64_t>(tensor.extents, tensor.extents + tensor.ndim)}};
-  const SheetCell cell = cell_of(tensor, layout);
   json["caption"] = cell.caption;
   if (cell.picture)
     json["width"] = cell.picture->width, json["height"] = cell.picture->height;
@@ -112,10 +111,9 @@ Json cell_json(const runtime::Tensor& tensor, const Layout& layout) {
   return json;
 }
 
-Json row_json(const Preview& preview, const PreviewRow& row) {
+Json row_json(const PreviewRow& row) {
   Json cells = Json::array();
-  for (size_t k = 0; k < row.values.size(); ++k)
-    cells.push_back(cell_json(row.values[k], preview.columns[k].type.layout));
+  for (size_t k = 0; k < row.values.size(); ++k) cells.push_back(cell_json(row.values[k], row.cells[k]));
   Json json = {{"number", row.number}, {"name", row.name}, {"cells", std::move(cells)}};
   if (!row.failure.empty()) json["failure"] = row.failure;
   return json;
@@ -219,7 +217,7 @@ Json json_of(const Preview& preview) {
     json["columns"].push_back(
         {{"name", column.name}, {"type", ir::to_text(column.type)}, {"is_output", column.is_output}});
   json["samples"] = Json::array();
-  for (const PreviewRow& row : preview.rows) json["samples"].push_back(row_json(preview, row));
+  for (const PreviewRow& row : preview.rows) json["samples"].push_back(row_json(row));
   json["cut"] = preview.is_cut;
   if (preview.graph) json["graph"] = graph_json(preview);
   return json;

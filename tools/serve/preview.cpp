@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <functional>
-#include <numeric>
 
 #include <fmt/format.h>
 
@@ -31,9 +30,12 @@ PipelineOptions chosen_options(PipelineOptions options, const Choice& choice) {
   return options;
 }
 
-int64_t bytes_of(const std::vector<runtime::Tensor>& tensors) {
-  return std::accumulate(tensors.begin(), tensors.end(), int64_t{0},
-                         [](int64_t sum, const runtime::Tensor& t) { return sum + t.num_bytes(); });
+int64_t bytes_of(const PreviewRow& row) {
+  int64_t bytes = 0;
+  for (const runtime::Tensor& tensor : row.values) bytes += tensor.num_bytes();
+  for (const SheetCell& cell : row.cells)
+    if (cell.picture) bytes += static_cast<int64_t>(cell.picture->bytes.size());
+  return bytes;
 }
 
 Diagnostic too_slow() {
@@ -150,7 +152,9 @@ class Maker {
       else
         row.selectors.push_back(numbers_of(tensor).at(0));
     }
-    num_bytes_ += bytes_of(row.values);
+    for (size_t k = 0; k < columns; ++k)
+      row.cells.push_back(cell_of(row.values[k], preview_->columns[k].type.layout));
+    num_bytes_ += bytes_of(row);
     preview_->is_cut = num_bytes_ > kMostBytes;
     if (!preview_->is_cut || preview_->rows.empty()) preview_->rows.push_back(std::move(row));
   }

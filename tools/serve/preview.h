@@ -15,6 +15,7 @@
 
 #include "compiler/ir/graph.h"
 #include "runtime/tensor.h"
+#include "tools/contact_sheet.h"
 #include "tools/pipeline_host.h"
 
 namespace galatea::tools::serve {
@@ -41,6 +42,7 @@ struct PreviewRow {
   int64_t number = 0;  ///< in the data set
   std::string name;
   std::vector<runtime::Tensor> values;  ///< one a column; none of a sample that failed
+  std::vector<SheetCell> cells;         ///< of the values, as they are shown
   std::vector<double> selectors;        ///< one for each of Preview::branches
   std::string failure;                  ///< as the terminal prints it; empty: it was made
 };

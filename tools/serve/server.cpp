@@ -67,6 +67,7 @@ std::optional<KeptRow> row_at(Previews& previews, const Request& request) {
 struct Cell {
   std::shared_ptr<const Preview> preview;
   const runtime::Tensor* tensor = nullptr;
+  const SheetCell* shown = nullptr;
   Layout layout;
 };
 
@@ -75,7 +76,8 @@ std::optional<Cell> cell_at(Previews& previews, const Request& request) {
   const auto node = number_argument(request, "node", 0, kAnyNumber);
   if (!row || !node || static_cast<size_t>(*node) >= row->row->values.size()) return std::nullopt;
   const auto column = static_cast<size_t>(*node);
-  return Cell{row->preview, &row->row->values[column], row->preview->columns[column].type.layout};
+  return Cell{row->preview, &row->row->values[column], &row->row->cells[column],
+              row->preview->columns[column].type.layout};
 }
 
 Response no_such_cell() { return problem(410, "these pictures are not kept any more: ask for them again"); }
@@ -237,11 +239,10 @@ Response Server::frame(const Request& request) {
   if (!cell) return no_such_cell();
   const auto size = number_argument(request, "size", 16, kLargestPicture, kLargestPicture);
   if (!size) return problem(400, "size is out of range");
-  SheetCell drawn = cell_of(*cell->tensor, cell->layout);
-  if (!drawn.picture) return problem(404, "this is no picture");
-  Pixels& picture = *drawn.picture;
-  if (std::max(picture.width, picture.height) > *size) picture = fit(picture, static_cast<int>(*size));
-  const auto png = to_png(picture, PngUse::kShow);
+  if (!cell->shown->picture) return problem(404, "this is no picture");
+  const Pixels& picture = *cell->shown->picture;
+  const bool is_larger = std::max(picture.width, picture.height) > *size;
+  const auto png = to_png(is_larger ? fit(picture, static_cast<int>(*size)) : picture, PngUse::kShow);
   if (!png) return problem(500, png.error().message());
   return {200, "image/png", std::string(png->begin(), png->end()), {}};
 }

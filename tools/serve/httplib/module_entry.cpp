@@ -81,6 +81,11 @@ class Loopback : public HttpServer {
     };
     server_.Get(".*", answer);
     server_.Post(".*", answer);
+    // The handler refuses these; without one, httplib would answer somebody without a token with 404.
+    server_.Put(".*", answer);
+    server_.Patch(".*", answer);
+    server_.Delete(".*", answer);
+    server_.Options(".*", answer);
     server_.listen_after_bind();
   }
   void stop() override { server_.stop(); }

@@ -76,7 +76,10 @@ function showParameters(parameters, set) {
 
 // ------------------------------------------------------------------------------------------------ pictures
 
-function frameAddress(run, sample, node) { return `/api/frame?run=${run}&sample=${sample}&node=${node}`; }
+/** As many pixels as the screen shows, so that a save costs a few small pictures however large the data are. */
+function shownSize() { return Math.min(1024, Math.ceil(Number(by("size").value) * window.devicePixelRatio)); }
+
+function frameAddress(run, sample, node) { return `/api/frame?run=${run}&sample=${sample}&node=${node}&size=${shownSize()}`; }
 
 /** The same sample and variable in the settings that were kept for comparison; nothing where there is none. */
 function keptCell(row, column) {
@@ -290,6 +293,9 @@ by("again").addEventListener("click", () => { by("draw").value = Number(by("draw
 for (const id of ["first", "samples", "draw", "seed"]) by(id).addEventListener("change", refreshSoon);
 const setSize = () => document.documentElement.style.setProperty("--size", `${by("size").value}px`);
 by("size").addEventListener("input", setSize);
+by("size").addEventListener("change", () => {
+  for (const image of document.querySelectorAll(".picture img")) image.src = image.src.replace(/size=\d+/, `size=${shownSize()}`);
+});
 by("compare").addEventListener("change", () => {
   state.kept = by("compare").checked ? state.shown : null;
   by("divide").disabled = !state.kept;
