@@ -59,9 +59,9 @@ def by_dali(path, frames):
 
     try:
         (pictures,) = clip().run()
-    except RuntimeError as error:  # says why in the midst of a trace
-        reason = next((line for line in str(error).splitlines() if "codec" in line.lower()), str(error).splitlines()[0])
-        raise SystemExit(f"DALI's CPU: {reason}") from None
+    except RuntimeError as error:  # what was wrong stands in the midst of a trace
+        reasons = [line for line in str(error).splitlines() if "Failed" in line]
+        raise SystemExit(f"DALI's CPU decodes no such film: {reasons[0] if reasons else error}") from None
     return torch.from_numpy(numpy.array(pictures.at(0))).permute(0, 3, 1, 2)
 
 
