@@ -1,17 +1,19 @@
-"""Speech features of ten seconds of sound: each operator alone, and waveform to normalised log-mel, against DALI, PyTorch and librosa.
+"""Speech features of ten seconds of sound: each operator alone, and waveform to normalised log-mel, against DALI, PyTorch, torchaudio and librosa.
 
-Everyone reads the same arrays of NumPy from files that lie in memory by then. There is no limit: nothing is decoded.
+Everyone reads the same files, which lie in memory by then: arrays of NumPy at 16 kHz, or recordings (WAV, FLAC) of 44.1 kHz that are decoded and
+resampled first.
 """
 
 import contest
 import harness
 import report
 
-DESCRIPTION = "waveform to normalised log-mel, and each operator of it, against DALI, PyTorch and librosa"
-LIBRARIES = (("DALI", "dali"), ("PyTorch", "torch"), ("librosa", "librosa"))
-#: What each case reads.
-CASES = {"preemphasis": "waveforms", "spectrogram": "waveforms", "mel": "spectra", "decibels": "bands", "mfcc": "bands", "normalize": "bands",
-         "features": "waveforms"}
+DESCRIPTION = "waveform or recording to normalised log-mel, and each operator of it, against DALI, PyTorch, torchaudio and librosa"
+LIBRARIES = (("DALI", "dali"), ("PyTorch", "torch"), ("torchaudio", "torchaudio"), ("librosa", "librosa"))
+#: Which pipeline each case is, and what it reads.
+CASES = {"preemphasis": ("preemphasis", "waveforms"), "spectrogram": ("spectrogram", "waveforms"), "mel": ("mel", "spectra"),
+         "decibels": ("decibels", "bands"), "mfcc": ("mfcc", "bands"), "normalize": ("normalize", "bands"), "features": ("features", "waveforms"),
+         "wav": ("recorded", "wav"), "flac": ("recorded", "flac")}
 
 
 def run(context):
@@ -29,13 +31,13 @@ def run(context):
 def run_cases(context, folder, threads):
     args = context.args
     entries, rows = [], [["case", "samples/s", *(name for name, _ in LIBRARIES), "galatea is faster than the fastest by"]]
-    for case, data in CASES.items():
+    for case, (pipeline, data) in CASES.items():
         if not context.wants_case(case):
             continue
-        ours = contest.Contestant("galatea", [context.program("pipeline_bench"), "bench/benches/asr.dali-dsl", "--pipeline", case, "--set",
+        ours = contest.Contestant("galatea", [context.program("pipeline_bench"), "bench/benches/asr.dali-dsl", "--pipeline", pipeline, "--set",
                                               f"data={folder / data}", "--threads", threads, "--batch-size", 16, "--epochs", args.epochs,
                                               "--warm-up", args.warm_up])
-        peers = [contest.Contestant(shown, context.peer("sound/sound_peer.py", "--library", library, "--case", case, "--data", folder / data,
+        peers = [contest.Contestant(shown, context.peer("sound/sound_peer.py", "--library", library, "--case", pipeline, "--data", folder / data,
                                                         "--epochs", args.epochs, "--threads", threads), is_peer=True)
                  for shown, library in LIBRARIES if context.wants_peer(shown)]
         contest.run_rounds([ours, *peers], args.rounds, args.timeout)
@@ -45,6 +47,9 @@ def run_cases(context, folder, threads):
         fastest = max((peer for peer in peers if not peer.skipped), key=lambda peer: peer.rate, default=None)
         faster = contest.ratio(ours, fastest) if fastest else None
         shown = {peer.name: "-" if peer.skipped else f"{peer.rate:.0f}" for peer in peers}
+        for peer in peers:
+            if peer.skipped:
+                print(f"SKIPPED {case} by {peer.name}: {report.short_reason(peer.skipped)}")
         rows.append([case, f"{ours.rate:.0f}", *(shown.get(name, "-") for name, _ in LIBRARIES), report.show_ratio(faster)])
         entries.append({"case": case, "samples_per_second": ours.rate, "rounds": ours.rates,
                         "peers": [{"name": peer.name, "samples_per_second": peer.rate, "skipped": peer.skipped, "versions": peer.versions}

@@ -1,7 +1,7 @@
 """Clips of H.264 films: 16 frames, every second one, from random places of 640 x 360, made 224 x 224 and normalised.
 
-The films are drawn by the program ffmpeg. The limit is libav alone decoding the same frames (limit/video_limit.cpp). DALI's CPU takes no H.264; the peers are
-PyAV, torchcodec and decord, those that are installed.
+The films are drawn by the program ffmpeg. The limit is libav alone decoding the same frames (limit/video_limit.cpp). The peers are
+DALI's CPU, PyAV, torchcodec and decord; who cannot do it is SKIPPED with the reason (DALI's CPU takes no H.264).
 """
 
 import shutil
@@ -14,7 +14,7 @@ DESCRIPTION = "clips of 16 frames from H.264 films, resized to 224 and normalise
 PIPELINES = "bench/benches/video.dali-dsl"
 FILMS = 8
 SECONDS = 10
-PEERS = ("PyAV", "torchcodec", "decord")
+PEERS = ("DALI", "PyAV", "torchcodec", "decord")
 
 
 def draw_films(context):

@@ -1,17 +1,26 @@
-// Which frames a clip consists of.
+// Which frames a clip consists of, and how their pixels are made.
 #include "stdlib_ops/native/video/frames.h"
+
+#include <random>
 
 #include <gtest/gtest.h>
 
+#include "stdlib_ops/native/video/colour.h"
 #include "stdlib_ops/native/video_source.h"
 
 namespace galatea::testing {
 namespace {
 
+using native::video::Box;
+using native::video::channels_of;
 using native::video::clip_starts;
 using native::video::kFilled;
+using native::video::Loops;
 using native::video::padded;
 using native::video::Padding;
+using native::video::Picture;
+using native::video::Pixels;
+using native::video::write_pixels;
 using Frames = std::vector<int64_t>;
 
 Frames padded_range(int64_t first, int64_t last, int64_t frames, Padding padding) {
@@ -41,6 +50,51 @@ TEST(ClipFrames, AreSpreadFromTheFirstToTheLast) {
   EXPECT_EQ(native::video::spread_frames(0, 25, 3), (Frames{0, 12, 24}));
   EXPECT_EQ(native::video::spread_frames(2, 4, 4), (Frames{2, 2, 3, 3}));
   EXPECT_EQ(native::video::spread_frames(3, 9, 1), (Frames{3}));
+}
+
+/// Planes of noise, and a picture of them.
+template <typename Sample>
+struct Noise {
+  Noise(int32_t width, int32_t height, int32_t bits, Picture::Kind kind, int32_t shift) {
+    std::mt19937 random(static_cast<uint32_t>(width * 31 + bits));
+    picture = {.width = width,
+               .height = height,
+               .kind = kind,
+               .bits = bits,
+               .shift_x = shift,
+               .shift_y = shift,
+               .is_full_range = width % 2 == 0};
+    for (size_t k = 0; k < 3; ++k) {
+      planes[k].resize(static_cast<size_t>(width) * static_cast<size_t>(height));
+      for (Sample& sample : planes[k]) sample = static_cast<Sample>(random() % (1U << bits));
+      picture.planes[k] = reinterpret_cast<const uint8_t*>(planes[k].data());
+      picture.strides[k] = width * static_cast<ptrdiff_t>(sizeof(Sample));
+    }
+  }
+  std::vector<Sample> planes[3];
+  Picture picture;
+};
+
+void expect_same_bytes(const Picture& picture, Pixels pixels) {
+  const Box box{1, 1, picture.height, picture.width};
+  const auto bytes = static_cast<size_t>((box.y1 - box.y0) * (box.x1 - box.x0) * channels_of(pixels));
+  std::vector<uint8_t> here(bytes, 1), anywhere(bytes, 2);
+  ASSERT_TRUE(write_pixels(picture, {.pixels = pixels}, box, "noise", here.data()));
+  ASSERT_TRUE(write_pixels(picture, {.pixels = pixels}, box, "noise", anywhere.data(), Loops::kOfAny));
+  EXPECT_EQ(here, anywhere) << picture.width << " columns of " << picture.bits << " bits";
+}
+
+TEST(Colours, AreTheSameByAnyLoops) {
+  using Kind = Picture::Kind;
+  for (const int32_t width : {2, 7, 16, 33, 130, 257})
+    for (const Pixels pixels : {Pixels::kRgb, Pixels::kBgr, Pixels::kGrey, Pixels::kYcbcr})
+      for (const int32_t shift : {0, 1}) {
+        expect_same_bytes(Noise<uint8_t>(width, 6, 8, Kind::kYuv, shift).picture, pixels);
+        expect_same_bytes(Noise<uint16_t>(width, 5, 10, Kind::kYuv, shift).picture, pixels);
+        expect_same_bytes(Noise<uint8_t>(width, 5, 8, Kind::kGrey, 0).picture, pixels);
+        if (pixels != Pixels::kYcbcr)
+          expect_same_bytes(Noise<uint8_t>(width, 5, 8, Kind::kRgb, 0).picture, pixels);
+      }
 }
 
 TEST(FilmLists, NameAFilmItsLabelAndItsPart) {

@@ -324,10 +324,11 @@ template <typename Sample>
 #endif
 
 template <typename Sample>
-void write_rows_here(const Picture& picture, const Colours& colours, Matrix matrix, const Box& box,
-                     uint8_t* to) {
+void write_rows_by([[maybe_unused]] Loops loops, const Picture& picture, const Colours& colours,
+                   Matrix matrix, const Box& box, uint8_t* to) {
 #ifdef __x86_64__
-  if (__builtin_cpu_supports("avx2")) return write_rows_avx2<Sample>(picture, colours, matrix, box, to);
+  if (loops == Loops::kOfThisMachine && __builtin_cpu_supports("avx2"))
+    return write_rows_avx2<Sample>(picture, colours, matrix, box, to);
 #endif
   write_rows<Sample>(picture, colours, matrix, box, to);
 }
@@ -335,7 +336,7 @@ void write_rows_here(const Picture& picture, const Colours& colours, Matrix matr
 }  // namespace
 
 Status write_pixels(const Picture& picture, const Colours& colours, const Box& box, const std::string& name,
-                    uint8_t* to) {
+                    uint8_t* to, Loops loops) {
   Matrix matrix = colours.is_tagged ? picture.matrix : Matrix::kBt601;
   if (matrix == Matrix::kUnknown) matrix = picture.height >= kRowsOfHd ? Matrix::kBt709 : Matrix::kBt601;
   const bool is_rgb = picture.kind == Picture::Kind::kRgb;
@@ -350,9 +351,9 @@ Status write_pixels(const Picture& picture, const Colours& colours, const Box& b
                       "decode it to types.RGB and convert with fn.color_space_conversion");
   if (box.y0 >= box.y1 || box.x0 >= box.x1) return {};
   if (picture.bits > 8) {
-    write_rows_here<uint16_t>(picture, colours, matrix, box, to);
+    write_rows_by<uint16_t>(loops, picture, colours, matrix, box, to);
   } else {
-    write_rows_here<uint8_t>(picture, colours, matrix, box, to);
+    write_rows_by<uint8_t>(loops, picture, colours, matrix, box, to);
   }
   return {};
 }

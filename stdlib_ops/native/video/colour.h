@@ -28,9 +28,12 @@ struct Box {
   int64_t y0 = 0, x0 = 0, y1 = 0, x1 = 0;
 };
 
+/// The loops over a line, which all give the same bytes: for the vectors of this machine, or for any machine.
+enum class Loops : uint8_t { kOfThisMachine, kOfAny };
+
 /// Writes the pixels of the box, row by row without gaps. A film that is tagged with a matrix that we do not know
 /// is an error that names the film.
 Status write_pixels(const Picture& picture, const Colours& colours, const Box& box, const std::string& name,
-                    uint8_t* to);
+                    uint8_t* to, Loops loops = Loops::kOfThisMachine);
 
 }  // namespace galatea::native::video
