@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <list>
@@ -80,6 +81,36 @@ OpenFiles& open_files() {
   return files;
 }
 
+/// What may lie between parts that one call reads: padding and a few headers of a tar archive.
+constexpr int64_t kMostBetween = 4096;
+constexpr size_t kMostNeighbours = 16;
+
+/// How many parts, from the first, lie one behind the other with little between them.
+size_t count_neighbours(std::span<const BytesPart> parts) {
+  size_t count = 1;
+  for (; count < std::min(parts.size(), kMostNeighbours); ++count) {
+    const BytesPart& before = parts[count - 1];
+    const int64_t between = parts[count].offset - before.offset - static_cast<int64_t>(before.to.size());
+    if (between < 0 || between > kMostBetween) break;
+  }
+  return count;
+}
+
+/// What the page cache has of neighbours, and of what lies between them, from the first part's start: how many
+/// bytes.
+int64_t read_cached(int file, std::span<const BytesPart> neighbours) {
+  std::array<uint8_t, kMostBetween> between;  // read over, and used by nobody
+  std::array<iovec, 2 * kMostNeighbours> places;
+  size_t count = 0;
+  int64_t at = neighbours.front().offset;
+  for (const BytesPart& part : neighbours) {
+    if (part.offset > at) places[count++] = {between.data(), static_cast<size_t>(part.offset - at)};
+    places[count++] = {part.to.data(), part.to.size()};
+    at = part.offset + static_cast<int64_t>(part.to.size());
+  }
+  return DiskWatch::of_process().read_cached(file, neighbours.front().offset, std::span(places).first(count));
+}
+
 class LocalFile final : public ByteSource {
  public:
   explicit LocalFile(const std::string& path) : ByteSource(path) {}
@@ -96,16 +127,21 @@ class LocalFile final : public ByteSource {
   }
 
   Status read(int64_t offset, std::span<uint8_t> to) const override {
+    const BytesPart part{offset, to};
+    return read_parts({&part, 1});
+  }
+
+  Status read_parts(std::span<const BytesPart> parts) const override {
     const std::shared_ptr<OpenFile> file = open_files().take(this, name());
     if (!file) return refused_file(name(), errno);
-    int64_t at = DiskWatch::of_process().read_cached(file->get(), offset, to);
-    const auto size = static_cast<int64_t>(to.size());
-    while (at < size) {
-      const ssize_t count = ::pread(file->get(), to.data() + at, static_cast<size_t>(size - at), offset + at);
-      if (count < 0 && errno == EINTR) continue;
-      if (count < 0) return refused_file(name(), errno);
-      if (count == 0) return damaged(name(), offset + at, fmt::format("{} bytes are missing", size - at));
-      at += count;
+    while (!parts.empty()) {
+      const auto neighbours = parts.first(count_neighbours(parts));
+      const int64_t cached_end = neighbours.front().offset + read_cached(file->get(), neighbours);
+      for (const BytesPart& part : neighbours) {
+        const auto size = static_cast<int64_t>(part.to.size());
+        GALATEA_TRY(read_rest(*file, part, std::clamp<int64_t>(cached_end - part.offset, 0, size)));
+      }
+      parts = parts.subspan(neighbours.size());
     }
     return {};
   }
@@ -114,6 +150,22 @@ class LocalFile final : public ByteSource {
     if (!DiskWatch::of_process().waits()) return;
     if (const std::shared_ptr<OpenFile> file = open_files().take(this, name()))
       ask_ahead(file->get(), offset, bytes);
+  }
+
+ private:
+  /// Reads a part but for its first `at` bytes, which are there.
+  Status read_rest(const OpenFile& file, const BytesPart& part, int64_t at) const {
+    const auto size = static_cast<int64_t>(part.to.size());
+    while (at < size) {
+      const ssize_t count =
+          ::pread(file.get(), part.to.data() + at, static_cast<size_t>(size - at), part.offset + at);
+      if (count < 0 && errno == EINTR) continue;
+      if (count < 0) return refused_file(name(), errno);
+      if (count == 0)
+        return damaged(name(), part.offset + at, fmt::format("{} bytes are missing", size - at));
+      at += count;
+    }
+    return {};
   }
 };
 
@@ -153,12 +205,13 @@ DiskWatch& DiskWatch::of_process() {
   return watch;
 }
 
-int64_t DiskWatch::read_cached(int file, int64_t offset, std::span<uint8_t> to) {
-  iovec part{to.data(), to.size()};
-  const ssize_t count = ::preadv2(file, &part, 1, offset, RWF_NOWAIT);
+int64_t DiskWatch::read_cached(int file, int64_t offset, std::span<const iovec> to) {
+  size_t wanted = 0;
+  for (const iovec& place : to) wanted += place.iov_len;
+  const ssize_t count = ::preadv2(file, to.data(), static_cast<int>(to.size()), offset, RWF_NOWAIT);
   // Not every file system can tell: then reads may have to wait.
   if (count < 0 && errno != EAGAIN) return 0;
-  if (count < static_cast<ssize_t>(to.size())) {
+  if (count < static_cast<ssize_t>(wanted)) {
     left_.store(kReadsAfterMiss, std::memory_order_relaxed);
   } else if (waits()) {
     left_.fetch_sub(1, std::memory_order_relaxed);

@@ -6,6 +6,8 @@
 // (tfrecord.h, tar.h, record_io.h, npy.h) know nothing of where their bytes come from.
 #pragma once
 
+#include <sys/uio.h>
+
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -40,8 +42,9 @@ class DiskWatch {
  public:
   static DiskWatch& of_process();
   bool waits() const { return left_.load(std::memory_order_relaxed) > 0; }
-  /// Reads what the page cache has of a part of a file, from its start; returns how many bytes.
-  int64_t read_cached(int file, int64_t offset, std::span<uint8_t> to);
+  /// Reads what the page cache has of a part of a file, from its start, into places one behind the other;
+  /// returns how many bytes.
+  int64_t read_cached(int file, int64_t offset, std::span<const iovec> to);
 
  private:
   static constexpr int kReadsAfterMiss = 64;

@@ -174,8 +174,8 @@ class FileSource final : public runtime::SampleSource {
                       "without it");
     GALATEA_TRY(fits(entry, status.st_size));
     GALATEA_ASSIGN(runtime::Tensor * data, allocate(0, DType::kU8, {static_cast<int64_t>(status.st_size)}));
-    int64_t at =
-        DiskWatch::of_process().read_cached(file.get(), 0, {data->data, static_cast<size_t>(status.st_size)});
+    const iovec whole{data->data, static_cast<size_t>(status.st_size)};
+    int64_t at = DiskWatch::of_process().read_cached(file.get(), 0, {&whole, 1});
     while (at < status.st_size) {
       ssize_t count = ::pread(file.get(), data->data + at, static_cast<size_t>(status.st_size - at), at);
       if (count < 0 && errno == EINTR) continue;

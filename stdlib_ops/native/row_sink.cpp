@@ -68,8 +68,8 @@ void store(DType dtype, const Channel& samples, int64_t count, double white, uin
   }
 }
 
-/// What a channel of the output is of a pixel's red, green and blue: a weighted sum, and an offset in 255ths of
-/// white.
+/// What a channel of the output is of a pixel's red, green and blue: a weighted sum, and an offset: in 255ths of
+/// white for bytes, in 256ths for other types, as DALI has it.
 struct Weights {
   float r, g, b, offset;
 };
@@ -225,17 +225,20 @@ void RowSink::convert_samples(const uint8_t* row, uint8_t* out, int64_t step) co
         const Weights w = weights_of(options_.type, c);
         const bool is_studio = options_.type == ImageType::kYCbCr;
         const float white = static_cast<float>(white_);
-        const float scale = is_studio ? 255.0F : 1.0F, offset = w.offset * (white / 255.0F);
+        const bool to_bytes = options_.dtype == DType::kU8;
+        const float scale = is_studio ? 255.0F : 1.0F,
+                    offset = w.offset * (white / (to_bytes ? 255.0F : 256.0F));
         const int g = is_gray ? 0 : 1, b = is_gray ? 0 : 2;
         for (int64_t x = 0; x < count; ++x) {
           const float sum = w.r * static_cast<float>(sample(done + x, 0)) +
                             w.g * static_cast<float>(sample(done + x, g)) +
                             w.b * static_cast<float>(sample(done + x, b));
-          // Colours of bytes are bytes before they are scaled to another type, as in a decoder that converts
-          // afterwards.
+          // Greys of bytes are bytes before they are scaled to another type, as in a decoder that converts
+          // afterwards; YCbCr is made of red, green and blue last.
           const float color = offset + sum / scale;
-          channel[static_cast<size_t>(x)] =
-              is_bytes() ? std::clamp(std::nearbyint(color), 0.0F, 255.0F) : color;
+          channel[static_cast<size_t>(x)] = is_bytes() && (to_bytes || !is_studio)
+                                                ? std::clamp(std::nearbyint(color), 0.0F, 255.0F)
+                                                : color;
         }
       }
       store(options_.dtype, channel, count, white_, out + done * step + c * element, step);

@@ -163,6 +163,8 @@ class Components {
   /// `name` is the sample's, for messages.
   Status read(const ByteSource& archive, std::span<const Part> parts, const std::string& name,
               const runtime::AllocateOutput& allocate) const {
+    std::vector<BytesPart> wanted;
+    wanted.reserve(parts.size());
     int output = 0;
     for (const Part& part : parts) {
       const DType dtype = outputs_[static_cast<size_t>(output)].dtype;
@@ -175,10 +177,11 @@ class Components {
                         name, output, part.size, short_name(dtype)),
             "give dtypes what the components hold; on_error=\"skip\" goes on without the sample");
       GALATEA_ASSIGN(runtime::Tensor * out, allocate(output, dtype, {part.size / element}));
-      if (part.size > 0) GALATEA_TRY(archive.read(part.offset, {out->data, static_cast<size_t>(part.size)}));
+      if (part.size > 0) wanted.push_back({part.offset, {out->data, static_cast<size_t>(part.size)}});
       ++output;
     }
-    return {};
+    std::ranges::sort(wanted, {}, &BytesPart::offset);
+    return archive.read_parts(wanted);
   }
 
  private:

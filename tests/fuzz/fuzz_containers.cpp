@@ -1,18 +1,25 @@
-// Containers of records: the first byte chooses the format, the others are the file.
+// Containers of records, and what lies within and beside them: the first byte chooses the format, the others are
+// the file.
 //
 // Must hold: no crash; no more memory than the file is large; errors name the file.
+#include <algorithm>
+#include <array>
 #include <cstdlib>
+#include <utility>
 #include <vector>
 
 #include "stdlib_ops/native/caffe.h"
 #include "stdlib_ops/native/coco.h"
 #include "stdlib_ops/native/fits.h"
 #include "stdlib_ops/native/lmdb.h"
+#include "stdlib_ops/native/lz4_inflate.h"
+#include "stdlib_ops/native/nemo_source.h"
 #include "stdlib_ops/native/npy.h"
 #include "stdlib_ops/native/record_io.h"
 #include "stdlib_ops/native/record_source.h"
 #include "stdlib_ops/native/tfrecord.h"
 #include "stdlib_ops/native/webdataset.h"
+#include "tests/native/plain_call.h"
 
 namespace galatea::native {
 namespace {
@@ -167,10 +174,50 @@ Status read_records(const ByteSource& file) {
   return {};
 }
 
+Status read_manifest(const ByteSource& file) {
+  std::string text(static_cast<size_t>(file.size()), '\0');
+  GALATEA_TRY(file.read(0, {reinterpret_cast<uint8_t*>(text.data()), text.size()}));
+  for (const auto& [least, most] : {std::pair{0.0, 0.0}, {0.5, 2.0}})
+    for (const Utterance& utterance : parse_manifest(text, least, most)) {
+      const FrameRange frames = frames_of(utterance, 1000, 16000);
+      require(0 <= frames.begin && frames.begin <= frames.end && frames.end <= 1000);
+    }
+  return {};
+}
+
+/// Two chunks whose offsets and sizes, 8 bytes each, come first; then the tensor that they are of. An output has
+/// 64 bytes a chunk.
+Status read_chunks_of_lz4(const ByteSource& file) {
+  constexpr int64_t kChunks = 2, kLists = 2 * kChunks * 8;
+  std::vector<uint8_t> bytes(static_cast<size_t>(std::max(file.size(), kLists)));
+  GALATEA_TRY(file.read(0, std::span(bytes).first(static_cast<size_t>(file.size()))));
+  std::array<runtime::Tensor, 3> inputs;
+  inputs[0].set_dense(DType::kU8, std::array{static_cast<int64_t>(bytes.size()) - kLists});
+  inputs[0].data = bytes.data() + kLists;
+  for (size_t list = 0; list < 2; ++list) {
+    inputs[1 + list].set_dense(DType::kI64, std::array{kChunks});
+    inputs[1 + list].data = bytes.data() + list * kChunks * 8;
+  }
+  std::vector<uint8_t> made(kChunks * 64);
+  runtime::Tensor output;
+  output.set_dense(DType::kU8, std::array<int64_t, 2>{kChunks, 64});
+  output.data = made.data();
+  const runtime::NativeFunction inflate = inflate_function();
+  const auto state = inflate.prepare(R"({"chunked": true, "fed_offsets": true, "fed_sizes": true})");
+  require(state.has_value());
+  testing::PlainCall call;
+  call.inputs = inputs;
+  call.output = &output;
+  call.state = state->get();
+  const Status done = inflate.call(call);
+  require(done || done.error().message().starts_with("chunk "));
+  return {};
+}
+
 // New ones go to the end: the kept inputs choose them by number.
-constexpr Status (*kReaders[])(const ByteSource&) = {read_tfrecord, read_example, read_record_io, read_tar,
-                                                     read_npy,      read_coco,    read_indices,   read_fits,
-                                                     read_lmdb,     read_records};
+constexpr Status (*kReaders[])(const ByteSource&) = {
+    read_tfrecord, read_example, read_record_io, read_tar,     read_npy,      read_coco,
+    read_indices,  read_fits,    read_lmdb,      read_records, read_manifest, read_chunks_of_lz4};
 
 }  // namespace
 }  // namespace galatea::native

@@ -1,4 +1,5 @@
 // What output_type and dtype mean, against formulas in double; and image.peek against what decoding gives.
+#include <array>
 #include <cmath>
 
 #include <gtest/gtest.h>
@@ -71,6 +72,28 @@ TEST(OutputType, JpegToStudioRange) {
       for (int c = 0; c < 3; ++c)
         ASSERT_NEAR(decoded->at(y, x, c), clamp8(expected[static_cast<size_t>(c)]), 0.5001);
     }
+}
+
+/// Of other types than bytes: 1/16 and 1/2 of white in place of 16/255 and 128/255, not rounded to bytes first.
+/// What DALI 2.4 gives of a PNG with these pixels, times 255.
+TEST(OutputType, StudioRangeOfOtherTypesThanBytes) {
+  const std::vector<std::array<float, 6>> pixels = {{0, 0, 0, 15.9375F, 127.5F, 127.5F},
+                                                    {28, 18, 30, 35.139076F, 131.28836F, 131.03502F},
+                                                    {120, 120, 150, 121.9335F, 140.67648F, 125.35718F},
+                                                    {255, 255, 255, 234.9375F, 127.5F, 127.5F}};
+  Picture picture(1, static_cast<int>(pixels.size()), 3);
+  for (size_t k = 0; k < picture.values.size(); ++k)
+    picture.values[k] = static_cast<int>(pixels[k / 3][k % 3]);
+  const File file = encode_png(picture);
+  const auto floats = raw_window(file, {.type = ImageType::kYCbCr, .dtype = DType::kF32});
+  const auto words = raw_window(file, {.type = ImageType::kYCbCr, .dtype = DType::kU16});
+  ASSERT_TRUE(floats && words);
+  for (size_t k = 0; k < picture.values.size(); ++k) {
+    const double expected = pixels[k / 3][3 + k % 3];
+    EXPECT_NEAR(255 * cell_to_double(DType::kF32, load_cell(DType::kF32, &(*floats)[4 * k])), expected, 1e-4);
+    EXPECT_NEAR(static_cast<double>(cell_to_int(DType::kU16, load_cell(DType::kU16, &(*words)[2 * k]))),
+                257 * expected, 0.55);
+  }
 }
 
 /// value / full of the range of `dtype`: integers 0..max, floats 0..1.

@@ -306,6 +306,36 @@ TEST(Containers, NamesOfAnyLengthAreReadInEveryForm) {
   }
 }
 
+/// Parts of a file that come with one call, or do not: neighbours, parts far from each other, parts that share
+/// bytes or come in no order, more than one call takes. Each has the bytes that it has alone.
+TEST(Containers, PartsOfAFileAreReadAsEachAlone) {
+  const std::string path = (fs::temp_directory_path() / "galatea_parts").string();
+  std::string content;
+  for (int number = 0; content.size() < 40'000; ++number) content += fmt::format("{},", number);
+  std::ofstream(path) << content;
+  const auto file = native::open_file(path);
+  ASSERT_TRUE(file);
+  std::vector<std::pair<size_t, size_t>> places = {{0, 0},      {5, 100},     {105, 1},     {600, 0},
+                                                   {700, 4000}, {8796, 10},   {8806, 4000}, {20'000, 7},
+                                                   {20'003, 9}, {12'000, 300}};
+  for (size_t k = 0; k < 40; ++k) places.emplace_back(21'000 + 400 * k, 399);
+  std::vector<std::string> texts;
+  for (const auto& [offset, size] : places) texts.emplace_back(size, '\0');
+  std::vector<native::BytesPart> parts;
+  for (size_t k = 0; k < places.size(); ++k)
+    parts.push_back({static_cast<int64_t>(places[k].first),
+                     {reinterpret_cast<uint8_t*>(texts[k].data()), texts[k].size()}});
+  ASSERT_TRUE((*file)->read_parts(parts));
+  for (size_t k = 0; k < places.size(); ++k)
+    EXPECT_EQ(texts[k], content.substr(places[k].first, places[k].second)) << "part " << k;
+
+  fs::resize_file(path, 8800);
+  const Status shorter = (*file)->read_parts(parts);
+  ASSERT_FALSE(shorter);
+  EXPECT_EQ(shorter.error().message(), path + " is damaged at byte 8800: 6 bytes are missing");
+  fs::remove(path);
+}
+
 /// More containers than may be open at a time.
 TEST(Containers, FilesAreClosedBetweenReads) {
   const fs::path folder = fs::temp_directory_path() / "galatea_many_files";

@@ -4,6 +4,11 @@
 
 namespace galatea::native {
 
+Status ByteSource::read_parts(std::span<const BytesPart> parts) const {
+  for (const BytesPart& part : parts) GALATEA_TRY(read(part.offset, part.to));
+  return {};
+}
+
 std::unexpected<Error> damaged(const std::string& name, int64_t offset, const std::string& what) {
   return make_error(
       ErrorKind::kUser, "G0802", fmt::format("{} is damaged at byte {}: {}", name, offset, what),

@@ -15,6 +15,12 @@ std::unexpected<Error> damaged(const std::string& name, int64_t offset, const st
 /// What cannot be opened or does not fit its arguments: G0801, the user's.
 std::unexpected<Error> unusable(std::string message, std::string help = {});
 
+/// A part of a source, and where its bytes go.
+struct BytesPart {
+  int64_t offset = 0;
+  std::span<uint8_t> to;
+};
+
 class ByteSource {
  public:
   explicit ByteSource(std::string name) : name_(std::move(name)) {}
@@ -28,6 +34,8 @@ class ByteSource {
   int64_t size() const { return size_; }
   /// Fills `to` with what stands at `offset`: all of it, or an error that names the source and the place.
   virtual Status read(int64_t offset, std::span<uint8_t> to) const = 0;
+  /// The same for several parts, in the order of their offsets: neighbours may come with one request.
+  virtual Status read_parts(std::span<const BytesPart> parts) const;
   /// So many bytes will be read from `offset` soon. Never blocks for long, never fails.
   virtual void will_read(int64_t /*offset*/, int64_t /*bytes*/) const {}
 

@@ -8,9 +8,6 @@
 #include <cstring>
 #include <deque>
 #include <functional>
-#include <list>
-#include <map>
-#include <set>
 #include <system_error>
 #include <thread>
 #include <unordered_map>
@@ -20,7 +17,7 @@
 
 #include "base/settings.h"
 #include "runtime/messages.h"
-#include "stdlib_ops/native/far/listing.h"
+#include "stdlib_ops/native/far/block_memory.h"
 
 namespace galatea::native::far {
 namespace {
@@ -29,13 +26,9 @@ namespace {
 constexpr auto kVersionsHoldFor = std::chrono::seconds(10);
 constexpr size_t kMostKnown = 65'536;
 constexpr size_t kMostTasks = 1024;
-constexpr size_t kMostListed = 100'000'000;
 /// Blocks that lie so near behind the last ones are a file being read from front to back.
 constexpr int64_t kNear = 4;
 constexpr auto kLookAgain = std::chrono::milliseconds(50);
-
-using Bytes = std::vector<uint8_t>;
-using SharedBytes = std::shared_ptr<const Bytes>;
 
 struct FarObject {
   Address address;
@@ -86,17 +79,10 @@ class FarStore::Impl {
   Status read(const Object& object, int64_t offset, std::span<uint8_t> to, int64_t blocks_more);
   void will_read(const Object& object, int64_t offset, int64_t bytes);
   void will_open(FarName file);
-  Result<FarFolder> list(const std::string& text);
+  Fetcher& fetcher() { return fetcher_; }
   void finish_ahead();
 
  private:
-  struct Block {
-    SharedBytes bytes;  ///< null: on its way
-    int64_t size = 0;
-    bool is_ahead = false;
-    std::list<std::pair<std::string, int64_t>>::iterator use;  ///< once it is there
-  };
-  using Key = std::pair<std::string, int64_t>;
   struct Known {
     Object object;
     Clock::time_point asked;
@@ -110,16 +96,11 @@ class FarStore::Impl {
   class Claim;
 
   Result<Object> look(const FarName& file, Object known, bool is_ahead);
-  Result<std::vector<SharedBytes>> blocks_from(const Object& object, int64_t first, int64_t most,
+  Result<std::vector<SharedBlock>> blocks_from(const Object& object, int64_t first, int64_t most,
                                                bool is_ahead);
-  Result<std::vector<SharedBytes>> load(const FarObject& object, int64_t first, int64_t count);
-  void keep(const FarObject& object, int64_t block, const SharedBytes& bytes);
-  // With mutex_ held:
-  void put(const Object& object, int64_t block, SharedBytes bytes, bool is_ahead);
-  std::map<Key, Block>::iterator claim(const Object& object, int64_t block, bool is_ahead);
-  void touch(std::map<Key, Block>::iterator at);
-  void drop(std::map<Key, Block>::iterator at);
-  bool add_task(Task task);
+  Result<std::vector<SharedBlock>> load(const FarObject& object, int64_t first, int64_t count);
+  void keep(const FarObject& object, int64_t block, const SharedBlock& bytes);
+  bool add_task(Task task);  ///< with mutex_ held
 
   void work();
   void run(const Task& task);
@@ -132,11 +113,8 @@ class FarStore::Impl {
   std::condition_variable changed_;  ///< blocks, openings, tasks that are done
   std::condition_variable has_task_;
   std::unordered_map<std::string, Known> known_;  ///< by identity
-  std::map<Key, Block> blocks_;
-  std::list<Key> used_;      ///< blocks that are there, the last used first
-  int64_t held_bytes_ = 0;   ///< of blocks that are there
-  int64_t ahead_bytes_ = 0;  ///< of blocks that were read ahead, or are being, and that nobody has read yet
-  int64_t task_bytes_ = 0;   ///< of tasks that wait
+  BlockMemory blocks_{options_.memory};
+  int64_t task_bytes_ = 0;  ///< of tasks that wait
   std::deque<Task> tasks_;
   size_t running_ = 0, idle_ = 0;
   bool is_stopped_ = false;
@@ -152,20 +130,18 @@ class FarStore::Impl::Claim {
     if (is_done_) return;
     {
       const std::lock_guard lock(of_.mutex_);
-      for (int64_t k = 0; k < count_; ++k)
-        if (const auto at = of_.blocks_.find({object_->id, first_ + k}); at != of_.blocks_.end())
-          of_.drop(at);
+      for (int64_t k = 0; k < count_; ++k) of_.blocks_.drop({object_->id, first_ + k});
     }
     of_.changed_.notify_all();
   }
   Claim(const Claim&) = delete;
   Claim& operator=(const Claim&) = delete;
 
-  void publish(const std::vector<SharedBytes>& blocks, bool is_ahead) {
+  void publish(const std::vector<SharedBlock>& blocks, bool is_ahead) {
     {
       const std::lock_guard lock(of_.mutex_);
       for (int64_t k = 0; k < count_; ++k)
-        of_.put(object_, first_ + k, blocks[static_cast<size_t>(k)], is_ahead);
+        of_.blocks_.put({object_->id, first_ + k}, blocks[static_cast<size_t>(k)], is_ahead);
     }
     is_done_ = true;
     of_.changed_.notify_all();
@@ -178,81 +154,38 @@ class FarStore::Impl::Claim {
   bool is_done_ = false;
 };
 
-void FarStore::Impl::put(const Object& object, int64_t block, SharedBytes bytes, bool is_ahead) {
-  auto at = blocks_.find({object->id, block});
-  if (at == blocks_.end()) at = claim(object, block, is_ahead);
-  Block& to = at->second;
-  if (!to.bytes) {
-    used_.push_front(at->first);
-    to.use = used_.begin();
-    held_bytes_ += to.size;
-    to.bytes = std::move(bytes);
-  }
-  while (held_bytes_ > options_.memory && !used_.empty()) drop(blocks_.find(used_.back()));
-}
-
-std::map<FarStore::Impl::Key, FarStore::Impl::Block>::iterator FarStore::Impl::claim(const Object& object,
-                                                                                     int64_t block,
-                                                                                     bool is_ahead) {
-  const int64_t size = object->bytes_of_block(block);
-  const auto at = blocks_.try_emplace({object->id, block}, Block{.size = size, .is_ahead = is_ahead}).first;
-  if (is_ahead) ahead_bytes_ += size;
-  return at;
-}
-
-void FarStore::Impl::touch(std::map<Key, Block>::iterator at) {
-  Block& block = at->second;
-  used_.splice(used_.begin(), used_, block.use);
-  if (block.is_ahead) ahead_bytes_ -= block.size;
-  block.is_ahead = false;
-}
-
-void FarStore::Impl::drop(std::map<Key, Block>::iterator at) {
-  const Block& block = at->second;
-  if (block.is_ahead) ahead_bytes_ -= block.size;
-  if (block.bytes) {
-    held_bytes_ -= block.size;
-    used_.erase(block.use);
-  }
-  blocks_.erase(at);
-}
-
-Result<std::vector<SharedBytes>> FarStore::Impl::blocks_from(const Object& object, int64_t first,
+Result<std::vector<SharedBlock>> FarStore::Impl::blocks_from(const Object& object, int64_t first,
                                                              int64_t most, bool is_ahead) {
   int64_t count = 0;
   {
     std::unique_lock lock(mutex_);
-    for (auto at = blocks_.find({object->id, first}); at != blocks_.end();
-         at = blocks_.find({object->id, first})) {
-      if (is_ahead) return std::vector<SharedBytes>{};
-      if (at->second.bytes) {
-        touch(at);
-        return std::vector{at->second.bytes};
-      }
+    while (blocks_.contains({object->id, first})) {
+      if (is_ahead) return std::vector<SharedBlock>{};
+      if (SharedBlock bytes = blocks_.use({object->id, first})) return std::vector{std::move(bytes)};
       if (fetcher_.transfers().is_cancelled()) return runtime::make_error(runtime::message::kCancelled);
       changed_.wait_for(lock, kLookAgain);
     }
     most = std::min({most, kMostBlocks, object->num_blocks() - first});
-    while (count < most && !blocks_.contains({object->id, first + count}))
-      claim(object, first + count++, is_ahead);
+    for (; count < most && !blocks_.contains({object->id, first + count}); ++count)
+      blocks_.claim({object->id, first + count}, object->bytes_of_block(first + count), is_ahead);
   }
   Claim claimed(*this, object, first, count);
-  GALATEA_ASSIGN(std::vector<SharedBytes> loaded, load(*object, first, count));
+  GALATEA_ASSIGN(std::vector<SharedBlock> loaded, load(*object, first, count));
   claimed.publish(loaded, is_ahead);
   return loaded;
 }
 
-void FarStore::Impl::keep(const FarObject& object, int64_t block, const SharedBytes& bytes) {
+void FarStore::Impl::keep(const FarObject& object, int64_t block, const SharedBlock& bytes) {
   if (!object.version.empty()) disk_.store(object.name_of_block(block), *bytes);
 }
 
-Result<std::vector<SharedBytes>> FarStore::Impl::load(const FarObject& object, int64_t first, int64_t count) {
-  std::vector<SharedBytes> out(static_cast<size_t>(count));
+Result<std::vector<SharedBlock>> FarStore::Impl::load(const FarObject& object, int64_t first, int64_t count) {
+  std::vector<SharedBlock> out(static_cast<size_t>(count));
   if (!object.version.empty()) {
     for (int64_t k = 0; k < count; ++k) {
       auto bytes = disk_.find(object.name_of_block(first + k));
       if (bytes && static_cast<int64_t>(bytes->size()) == object.bytes_of_block(first + k))
-        out[static_cast<size_t>(k)] = std::make_shared<const Bytes>(std::move(*bytes));
+        out[static_cast<size_t>(k)] = std::make_shared<const BlockBytes>(std::move(*bytes));
     }
   }
   for (int64_t k = 0; k < count;) {
@@ -271,7 +204,7 @@ Result<std::vector<SharedBytes>> FarStore::Impl::load(const FarObject& object, i
       const auto part =
           std::span(fetched.bytes)
               .subspan(static_cast<size_t>(begin), static_cast<size_t>(object.bytes_of_block(first + k)));
-      out[static_cast<size_t>(k)] = std::make_shared<const Bytes>(part.begin(), part.end());
+      out[static_cast<size_t>(k)] = std::make_shared<const BlockBytes>(part.begin(), part.end());
       keep(object, first + k, out[static_cast<size_t>(k)]);
     }
   }
@@ -289,7 +222,7 @@ Status FarStore::Impl::read(const Object& object, int64_t offset, std::span<uint
     will_read(object, offset + kMostBlocks * kBlockBytes, size - kMostBlocks * kBlockBytes);
   for (int64_t at = offset; at < offset + size;) {
     const int64_t first = at / kBlockBytes, last = (offset + size - 1) / kBlockBytes;
-    GALATEA_ASSIGN(const std::vector<SharedBytes> blocks,
+    GALATEA_ASSIGN(const std::vector<SharedBlock> blocks,
                    blocks_from(object, first, last - first + 1 + blocks_more, false));
     for (size_t k = 0; k < blocks.size() && at < offset + size; ++k) {
       const int64_t within = at % kBlockBytes;
@@ -387,22 +320,23 @@ Result<Object> FarStore::Impl::look(const FarName& file, Object known, bool is_a
     disk_.store(head_name, {reinterpret_cast<const uint8_t*>(head.data()), head.size()});
   }
   // What came with it; of a server without ranges that is all, of which as much is kept as there is room for.
-  std::vector<SharedBytes> blocks;
+  std::vector<SharedBlock> blocks;
   for (int64_t block = 0; block < object->num_blocks(); ++block) {
     const int64_t begin = block * kBlockBytes, bytes = object->bytes_of_block(block);
     if (begin + bytes > static_cast<int64_t>(found.bytes.size())) break;
     blocks.push_back(
-        std::make_shared<const Bytes>(found.bytes.begin() + begin, found.bytes.begin() + begin + bytes));
+        std::make_shared<const BlockBytes>(found.bytes.begin() + begin, found.bytes.begin() + begin + bytes));
     keep(*object, block, blocks.back());
   }
   const std::lock_guard lock(mutex_);
-  for (size_t k = 0; k < blocks.size(); ++k) put(object, static_cast<int64_t>(k), blocks[k], is_ahead);
+  for (size_t k = 0; k < blocks.size(); ++k)
+    blocks_.put({object->id, static_cast<int64_t>(k)}, blocks[k], is_ahead);
   return object;
 }
 
 bool FarStore::Impl::add_task(Task task) {
   if (is_stopped_ || tasks_.size() >= kMostTasks) return false;
-  if (ahead_bytes_ + task_bytes_ + task.bytes() > options_.memory / 2) return false;
+  if (blocks_.ahead_bytes() + task_bytes_ + task.bytes() > options_.memory / 2) return false;
   task_bytes_ += task.bytes();
   tasks_.push_back(std::move(task));
   if (idle_ < tasks_.size() && threads_.size() < static_cast<size_t>(options_.fetch.connections)) {
@@ -478,49 +412,6 @@ void FarStore::Impl::run(const Task& task) {
 void FarStore::Impl::finish_ahead() {
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [this] { return tasks_.empty() && running_ == 0; });
-}
-
-Result<FarFolder> FarStore::Impl::list(const std::string& text) {
-  GALATEA_ASSIGN(Address folder, parse_address(text));
-  if (folder.store == Store::kWeb)
-    return unusable(fmt::format("{} is a web server's, which lists no files", folder.shown),
-                    "name the files: files=[…] or file_list=; folders are listed of s3:// and gs://");
-  std::string prefix = folder.key;
-  if (!prefix.empty() && !prefix.ends_with('/')) prefix += '/';
-  Address bucket = folder;
-  bucket.key.clear();
-  FarFolder out;
-  std::set<std::string> pages;
-  for (std::string next;;) {
-    std::vector<std::pair<std::string, std::string>> query = {
-        {"list-type", "2"}, {"delimiter", "/"}, {"prefix", prefix}, {"encoding-type", "url"}};
-    if (!next.empty()) query.emplace_back("continuation-token", next);
-    GALATEA_ASSIGN(const std::string xml, fetcher_.list(bucket, std::move(query)));
-    GALATEA_ASSIGN(ListPage page, parse_list_page(xml, folder.shown));
-    const auto wrong = [&](const std::string& what) {
-      return make_error(ErrorKind::kUser, "G0803", fmt::format("cannot list {}: {}", folder.shown, what),
-                        "check that the end point is that of a store with an interface as S3 has it");
-    };
-    for (auto* const names : {&page.keys, &page.prefixes}) {
-      const bool are_folders = names == &page.prefixes;
-      for (const std::string& name : *names) {
-        if (!name.starts_with(prefix)) return wrong("the store lists keys of elsewhere");
-        std::string_view within = std::string_view(name).substr(prefix.size());
-        if (are_folders && within.ends_with('/')) within.remove_suffix(1);
-        if (within.empty()) continue;  // an object that stands for the folder itself
-        if (within.find('/') != std::string_view::npos) return wrong("the store lists keys of sub-folders");
-        (are_folders ? out.folders : out.files).emplace_back(within);
-      }
-    }
-    if (!page.is_truncated) break;
-    if (page.next.empty() || !pages.insert(page.next).second) return wrong("its pages go in circles");
-    if (out.files.size() + out.folders.size() > kMostListed) return wrong("it has too many files");
-    next = std::move(page.next);
-  }
-  if (out.files.empty() && out.folders.empty())
-    return unusable(fmt::format("there is nothing in {}", folder.shown),
-                    "check bucket and folder: capitals count");
-  return out;
 }
 
 namespace {
@@ -611,7 +502,7 @@ Result<std::shared_ptr<const ByteSource>> FarStore::open(const std::string& addr
 void FarStore::will_open(const std::string& address) {
   if (auto file = impl_->name_of(address)) impl_->will_open(std::move(*file));
 }
-Result<FarFolder> FarStore::list(const std::string& folder) { return impl_->list(folder); }
+Result<FarFolder> FarStore::list(const std::string& folder) { return list_folder(impl_->fetcher(), folder); }
 void FarStore::finish_ahead() { impl_->finish_ahead(); }
 
 }  // namespace galatea::native::far

@@ -12,11 +12,11 @@
 
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "base/result.h"
 #include "stdlib_ops/native/bytes/byte_source.h"
 #include "stdlib_ops/native/far/disk_cache.h"
+#include "stdlib_ops/native/far/far_folder.h"
 #include "stdlib_ops/native/far/fetch.h"
 
 namespace galatea::native::far {
@@ -32,11 +32,6 @@ inline constexpr int64_t kBlockBytes = int64_t{256} << 10;
 inline constexpr int64_t kFirstBlocks = 4;
 /// Of one request.
 inline constexpr int64_t kMostBlocks = 16;
-
-/// What a folder of a store holds, by names in it.
-struct FarFolder {
-  std::vector<std::string> files, folders;
-};
 
 class FarStore {
  public:
