@@ -126,7 +126,7 @@ def module_names():
         name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
         if name:
             yield name
-            yield from map(".".join, itertools.accumulate(([part] for part in name.split(".")[:-1])))
+            yield from map(".".join, itertools.accumulate([part] for part in name.split(".")[:-1]))
     yield "backend_impl"
 
 

@@ -6,7 +6,10 @@ from .operator_values import of_images, values
 
 def typed(m, given):
     """Arguments whose types and kinds of sampling are given by names."""
-    return {key: getattr(m.types, one) if key in ("dtype", "interp_type") else one for key, one in given.items()}
+    return {
+        key: getattr(m.types, one) if key in ("dtype", "interp_type") else one
+        for key, one in given.items()
+    }
 
 
 # Geometry: nearest neighbours, of which every pixel is exact.
@@ -44,7 +47,9 @@ WARPS = {
 
 @each(**WARPS)
 def warp(m, given):
-    return of_images(m, lambda x: m.fn.warp_affine(x, interp_type=m.types.INTERP_NN, **typed(m, given)))
+    return of_images(
+        m, lambda x: m.fn.warp_affine(x, interp_type=m.types.INTERP_NN, **typed(m, given))
+    )
 
 
 RESIZES = {
@@ -61,7 +66,12 @@ RESIZES = {
     "not_larger": {"size": [12, 7], "mode": "not_larger"},
     "not_smaller": {"size": [12, 7], "mode": "not_smaller"},
     "region": {"size": [4, 4], "roi_start": [0, 0], "roi_end": [4, 4]},
-    "relative_region": {"size": [3, 3], "roi_start": [0, 0], "roi_end": [0.5, 0.5], "roi_relative": True},
+    "relative_region": {
+        "size": [3, 3],
+        "roi_start": [0, 0],
+        "roi_end": [0.5, 0.5],
+        "roi_relative": True,
+    },
     "region_half_given": {"size": [4, 4], "roi_start": [0, 0]},
     "nothing": {},
     "twice": {"size": [4, 4], "resize_x": 4},
@@ -78,12 +88,22 @@ def resize(m, given):
     )
 
 
-@each("INTERP_NN", "INTERP_LINEAR", "INTERP_CUBIC", "INTERP_LANCZOS3", "INTERP_TRIANGULAR", "INTERP_GAUSSIAN")
+@each(
+    "INTERP_NN",
+    "INTERP_LINEAR",
+    "INTERP_CUBIC",
+    "INTERP_LANCZOS3",
+    "INTERP_TRIANGULAR",
+    "INTERP_GAUSSIAN",
+)
 def resize_of_flat(m, kind):
     """A picture of one value keeps it under every kind of sampling."""
     flat = [m.np.full((5, 6, 3), 77, m.np.uint8)] * 2
     return values(
-        m, lambda x: m.fn.resize(x, size=[8, 3], interp_type=getattr(m.types, kind)), flat, layouts=["HWC"]
+        m,
+        lambda x: m.fn.resize(x, size=[8, 3], interp_type=getattr(m.types, kind)),
+        flat,
+        layouts=["HWC"],
     )
 
 
@@ -95,16 +115,24 @@ COLOURS = {
     "brightness_float": lambda m, x: m.fn.brightness(x, brightness=0.3, dtype=m.types.FLOAT),
     "contrast": lambda m, x: m.fn.contrast(x, contrast=0.5, dtype=m.types.FLOAT),
     "contrast_centre": lambda m, x: m.fn.contrast(x, contrast=2.0, contrast_center=64.0),
-    "both": lambda m, x: m.fn.brightness_contrast(x, brightness=0.5, contrast=2.0, dtype=m.types.FLOAT),
+    "both": lambda m, x: m.fn.brightness_contrast(
+        x, brightness=0.5, contrast=2.0, dtype=m.types.FLOAT
+    ),
     "both_integers": lambda m, x: m.fn.brightness_contrast(x, contrast=2.0, dtype=m.types.INT16),
     "saturation_none": lambda m, x: m.fn.saturation(x, saturation=1.0),
     "hue_none": lambda m, x: m.fn.hue(x, hue=0.0),
     "hsv_none": lambda m, x: m.fn.hsv(x),
     "hsv_value": lambda m, x: m.fn.hsv(x, value=0.5),
     "twist_none": lambda m, x: m.fn.color_twist(x),
-    "gray": lambda m, x: m.fn.color_space_conversion(x, image_type=m.types.RGB, output_type=m.types.GRAY),
-    "swap": lambda m, x: m.fn.color_space_conversion(x, image_type=m.types.BGR, output_type=m.types.RGB),
-    "wrong_type": lambda m, x: m.fn.color_space_conversion(x, image_type=m.types.GRAY, output_type=m.types.RGB),
+    "gray": lambda m, x: m.fn.color_space_conversion(
+        x, image_type=m.types.RGB, output_type=m.types.GRAY
+    ),
+    "swap": lambda m, x: m.fn.color_space_conversion(
+        x, image_type=m.types.BGR, output_type=m.types.RGB
+    ),
+    "wrong_type": lambda m, x: m.fn.color_space_conversion(
+        x, image_type=m.types.GRAY, output_type=m.types.RGB
+    ),
     "hsv_of_gray": lambda m, x: m.fn.hsv(m.fn.slice(x, start=[0], end=[1], axes=[2])),
 }
 
@@ -126,14 +154,30 @@ FILTERS = {
     "blur_nothing": lambda m, x: m.fn.gaussian_blur(x),
     "blur_integers": lambda m, x: m.fn.gaussian_blur(x, sigma=1.0, dtype=m.types.INT32),
     "laplacian": lambda m, x: m.fn.laplacian(x, window_size=3, dtype=m.types.FLOAT),
-    "laplacian_scaled": lambda m, x: m.fn.laplacian(x, window_size=5, scale=0.25, dtype=m.types.FLOAT),
-    "laplacian_normalized": lambda m, x: m.fn.laplacian(x, window_size=5, normalized_kernel=True, dtype=m.types.FLOAT),
+    "laplacian_scaled": lambda m, x: m.fn.laplacian(
+        x, window_size=5, scale=0.25, dtype=m.types.FLOAT
+    ),
+    "laplacian_normalized": lambda m, x: m.fn.laplacian(
+        x, window_size=5, normalized_kernel=True, dtype=m.types.FLOAT
+    ),
     "laplacian_even": lambda m, x: m.fn.laplacian(x, window_size=4),
-    "laplacian_smoothing": lambda m, x: m.fn.laplacian(x, window_size=5, smoothing_size=1, dtype=m.types.FLOAT),
+    "laplacian_smoothing": lambda m, x: m.fn.laplacian(
+        x, window_size=5, smoothing_size=1, dtype=m.types.FLOAT
+    ),
     "erase": lambda m, x: m.fn.erase(x, anchor=[1.0, 2.0], shape=[2.0, 3.0], axes=(0, 1)),
-    "erase_two": lambda m, x: m.fn.erase(x, anchor=[0.0, 0.0, 4.0, 4.0], shape=[1.0, 1.0, 2.0, 2.0], axes=(0, 1), fill_value=[1.0, 2.0, 3.0]),
-    "erase_normalized": lambda m, x: m.fn.erase(x, anchor=[0.5], shape=[0.5], axis_names="W", normalized=True),
-    "erase_centred": lambda m, x: m.fn.erase(x, anchor=[3.0, 3.0], shape=[2.0, 2.0], axis_names="HW", centered_anchor=True),
+    "erase_two": lambda m, x: m.fn.erase(
+        x,
+        anchor=[0.0, 0.0, 4.0, 4.0],
+        shape=[1.0, 1.0, 2.0, 2.0],
+        axes=(0, 1),
+        fill_value=[1.0, 2.0, 3.0],
+    ),
+    "erase_normalized": lambda m, x: m.fn.erase(
+        x, anchor=[0.5], shape=[0.5], axis_names="W", normalized=True
+    ),
+    "erase_centred": lambda m, x: m.fn.erase(
+        x, anchor=[3.0, 3.0], shape=[2.0, 2.0], axis_names="HW", centered_anchor=True
+    ),
     "erase_outside": lambda m, x: m.fn.erase(x, anchor=[9.0], shape=[3.0], axis_names="W"),
     "erase_lengths": lambda m, x: m.fn.erase(x, anchor=[1.0, 2.0], shape=[2.0], axes=(0, 1)),
     "cutout_missing": lambda m, x: m.fn.erase(x, shape=[2.0, 2.0], axes=(0, 1)),
@@ -156,7 +200,10 @@ def waves(m):
 
 
 def powers(m):
-    return [(m.image(5, 6, 1)[..., 0] / 16).astype(m.np.float32), (m.image(5, 4, 1, 9)[..., 0] / 8).astype(m.np.float32)]
+    return [
+        (m.image(5, 6, 1)[..., 0] / 16).astype(m.np.float32),
+        (m.image(5, 4, 1, 9)[..., 0] / 8).astype(m.np.float32),
+    ]
 
 
 SPECTRA = {
@@ -218,14 +265,29 @@ def sound(m, body):
     return values(m, lambda x: body(m, x), powers(m), layouts=["ft"])
 
 
-@each(plain={}, coefficient={"preemph_coeff": 0.5}, zero={"border": "zero"}, reflect={"border": "reflect"}, unknown={"border": "wrap"})
+@each(
+    plain={},
+    coefficient={"preemph_coeff": 0.5},
+    zero={"border": "zero"},
+    reflect={"border": "reflect"},
+    unknown={"border": "wrap"},
+)
 def emphasis(m, given):
     return values(m, lambda x: m.fn.preemphasis_filter(x, **given) + 10.0, waves(m))
 
 
-@each(plain={"cutoff_db": -10.0}, reference={"reference_power": 1.0}, window={"window_length": 8}, reset={"reset_interval": 16, "window_length": 8}, wrong={"window_length": -1})
+@each(
+    plain={"cutoff_db": -10.0},
+    reference={"reference_power": 1.0},
+    window={"window_length": 8},
+    reset={"reset_interval": 16, "window_length": 8},
+    wrong={"window_length": -1},
+)
 def sounding_region(m, given):
-    quiet = [m.np.concatenate([m.np.zeros(40, m.np.float32), one, m.np.zeros(30, m.np.float32)]) for one in waves(m)]
+    quiet = [
+        m.np.concatenate([m.np.zeros(40, m.np.float32), one, m.np.zeros(30, m.np.float32)])
+        for one in waves(m)
+    ]
     return values(m, lambda x: m.fn.nonsilent_region(x, **{"window_length": 4, **given}), quiet)
 
 
@@ -260,10 +322,16 @@ TRANSFORMS = {
     "rotation_3d": lambda t: t.rotation(angle=30.0, axis=[0.0, 0.0, 1.0]),
     "shear": lambda t: t.shear(shear=[0.5, 0.0]),
     "shear_angles": lambda t: t.shear(angles=[45.0, 0.0]),
-    "crop": lambda t: t.crop(from_start=[0.0, 0.0], from_end=[2.0, 2.0], to_start=[0.0, 0.0], to_end=[4.0, 6.0]),
-    "crop_absolute": lambda t: t.crop(from_start=2.0, from_end=0.0, to_start=[0.0, 0.0], to_end=[1.0, 1.0], absolute=True),
+    "crop": lambda t: t.crop(
+        from_start=[0.0, 0.0], from_end=[2.0, 2.0], to_start=[0.0, 0.0], to_end=[4.0, 6.0]
+    ),
+    "crop_absolute": lambda t: t.crop(
+        from_start=2.0, from_end=0.0, to_start=[0.0, 0.0], to_end=[1.0, 1.0], absolute=True
+    ),
     "combined": lambda t: t.combine(t.translation(offset=[1.0, 2.0]), t.scale(scale=[2.0, 2.0])),
-    "combined_reversed": lambda t: t.combine(t.translation(offset=[1.0, 2.0]), t.scale(scale=[2.0, 2.0]), reverse_order=True),
+    "combined_reversed": lambda t: t.combine(
+        t.translation(offset=[1.0, 2.0]), t.scale(scale=[2.0, 2.0]), reverse_order=True
+    ),
     "chained": lambda t: t.scale(t.translation(offset=[1.0, 2.0]), scale=[2.0, 2.0]),
     "combined_one": lambda t: t.combine(t.translation(offset=[1.0, 2.0])),
     "wrong_axis": lambda t: t.rotation(angle=30.0, axis=[0.0, 0.0]),
@@ -274,7 +342,9 @@ TRANSFORMS = {
 
 @each(**TRANSFORMS)
 def transform(m, body):
-    return [[one[0], one[2]] for one in values(m, lambda: body(m.fn.transforms) + 0.0, batch_size=1)[0]]
+    return [
+        [one[0], one[2]] for one in values(m, lambda: body(m.fn.transforms) + 0.0, batch_size=1)[0]
+    ]
 
 
 BOXES = {
@@ -282,7 +352,9 @@ BOXES = {
     "flip_both": lambda m, b: m.fn.bb_flip(b, horizontal=1, vertical=1),
     "flip_ltrb": lambda m, b: m.fn.bb_flip(b, ltrb=True),
     "points_flip": lambda m, b: m.fn.coord_flip(m.fn.reshape(b, shape=[-1, 2]), layout="xy"),
-    "points_flip_y": lambda m, b: m.fn.coord_flip(m.fn.reshape(b, shape=[-1, 2]), flip_x=0, flip_y=1, center_y=1.0),
+    "points_flip_y": lambda m, b: m.fn.coord_flip(
+        m.fn.reshape(b, shape=[-1, 2]), flip_x=0, flip_y=1, center_y=1.0
+    ),
     "points_wrong_layout": lambda m, b: m.fn.coord_flip(b, layout="xy"),
     "paste": lambda m, b: m.fn.bbox_paste(b, ratio=2.0, paste_x=0.5, paste_y=0.25),
     "paste_without_ratio": lambda m, b: m.fn.bbox_paste(b),
@@ -292,7 +364,10 @@ BOXES = {
 
 @each(**BOXES)
 def boxes(m, body):
-    data = [m.np.float32([[0.1, 0.2, 0.3, 0.4], [0.5, 0.5, 0.25, 0.5]]), m.np.float32([[0, 0, 1, 1]])]
+    data = [
+        m.np.float32([[0.1, 0.2, 0.3, 0.4], [0.5, 0.5, 0.25, 0.5]]),
+        m.np.float32([[0, 0, 1, 1]]),
+    ]
     return values(m, lambda b: body(m, b), data)
 
 
@@ -305,14 +380,18 @@ QUIET = {
     "salt": lambda m, x: m.fn.noise.salt_and_pepper(x, prob=0.0),
     "all_salt": lambda m, x: m.fn.noise.salt_and_pepper(x, prob=1.0, salt_vs_pepper=1.0),
     "all_pepper": lambda m, x: m.fn.noise.salt_and_pepper(x, prob=1.0, salt_vs_pepper=0.0),
-    "salt_value": lambda m, x: m.fn.noise.salt_and_pepper(x, prob=1.0, salt_vs_pepper=1.0, salt_val=9.0),
+    "salt_value": lambda m, x: m.fn.noise.salt_and_pepper(
+        x, prob=1.0, salt_vs_pepper=1.0, salt_val=9.0
+    ),
     "salt_wrong": lambda m, x: m.fn.noise.salt_and_pepper(x, prob=1.5),
     "shot": lambda m, x: m.fn.noise.shot(x, factor=0.0),
     "uniform_one": lambda m, x: m.fn.random.uniform(x, values=[4.0]),
     "uniform_both": lambda m, x: m.fn.random.uniform(x, values=[4.0], range=[0.0, 1.0]),
     "uniform_backwards": lambda m, x: m.fn.random.uniform(x, range=[2.0, 1.0]),
     "normal_still": lambda m, x: m.fn.random.normal(x, mean=2.0, stddev=0.0),
-    "normal_integers": lambda m, x: m.fn.random.normal(x, mean=2.6, stddev=0.0, dtype=m.types.INT32),
+    "normal_integers": lambda m, x: m.fn.random.normal(
+        x, mean=2.6, stddev=0.0, dtype=m.types.INT32
+    ),
     "coin_sure": lambda m, x: m.fn.random.coin_flip(x, probability=1.0, dtype=m.types.UINT8),
     "coin_shape": lambda m, x: m.fn.random.coin_flip(shape=[2, 3], probability=0.0),
     "shape_twice": lambda m, x: m.fn.random.coin_flip(x, shape=[2, 3]),
@@ -335,8 +414,12 @@ def quiet(m, body):
 def pasted_pieces(m):
     def body(x):
         return m.fn.multi_paste(
-            x, in_ids=m.np.int32([0, 0]), output_size=[8, 8], out_anchors=m.np.int32([[0, 0], [3, 3]]),
-            in_anchors=m.np.int32([[0, 0], [1, 1]]), shapes=m.np.int32([[2, 2], [3, 4]]),
+            x,
+            in_ids=m.np.int32([0, 0]),
+            output_size=[8, 8],
+            out_anchors=m.np.int32([[0, 0], [3, 3]]),
+            in_anchors=m.np.int32([[0, 0], [1, 1]]),
+            shapes=m.np.int32([[2, 2], [3, 4]]),
         )
 
     return of_images(m, body)

@@ -1,7 +1,7 @@
 """Operators by what their results hold: forms of each operator's arguments, on small data."""
 
-from . import case, each
-from .operators import apply, images
+from . import each
+from .operators import images
 
 
 def rounded(m, outputs, digits=4):
@@ -47,7 +47,7 @@ def of_images(m, body, **options):
 
 # Reductions.
 
-REDUCTIONS = "sum min max mean mean_square rms std_dev variance".split()
+REDUCTIONS = ["sum", "min", "max", "mean", "mean_square", "rms", "std_dev", "variance"]
 
 
 def reduced(m, name, x, **more):
@@ -74,14 +74,12 @@ def reduction_of_names(m, name):
     return of_images(m, body)
 
 
-@each(*"uint8 int8 uint16 int16 uint32 int32 int64 float32 float64".split())
+@each(*["uint8", "int8", "uint16", "int16", "uint32", "int32", "int64", "float32", "float64"])
 def reduction_of_types(m, dtype):
-    return values(
-        m, lambda x: [m.fn.reductions.sum(x), m.fn.reductions.max(x)], ramps(m, dtype)
-    )
+    return values(m, lambda x: [m.fn.reductions.sum(x), m.fn.reductions.max(x)], ramps(m, dtype))
 
 
-@each(*"uint8 int8 uint16 int16 uint32 int32 int64 float32".split())
+@each(*["uint8", "int8", "uint16", "int16", "uint32", "int32", "int64", "float32"])
 def mean_of_types(m, dtype):
     return values(
         m,
@@ -111,7 +109,13 @@ def variance_with_degrees_of_freedom(m, ddof):
     return values(m, body, ramps(m))
 
 
-@each(both={"axes": 0, "axis_names": "H"}, outside={"axes": 3}, twice={"axes": [0, 0]}, unknown={"axis_names": "Q"}, empty={"axes": []})
+@each(
+    both={"axes": 0, "axis_names": "H"},
+    outside={"axes": 3},
+    twice={"axes": [0, 0]},
+    unknown={"axis_names": "Q"},
+    empty={"axes": []},
+)
 def wrong_reduction(m, given):
     return of_images(m, lambda x: m.fn.reductions.sum(x, **given))
 
@@ -131,8 +135,19 @@ SLICES = {
     "default_axes": {"start": [1, 2], "shape": [2, 2]},
     "channels": {"start": [1], "end": [3], "axes": [2]},
     "padded": {"start": [-1, -2], "shape": [9, 9], "axes": [0, 1], "out_of_bounds_policy": "pad"},
-    "padded_with": {"start": [4], "shape": [4], "axes": [0], "out_of_bounds_policy": "pad", "fill_values": [1, 2, 3]},
-    "trimmed": {"start": [4, 4], "shape": [4, 5], "axes": [0, 1], "out_of_bounds_policy": "trim_to_shape"},
+    "padded_with": {
+        "start": [4],
+        "shape": [4],
+        "axes": [0],
+        "out_of_bounds_policy": "pad",
+        "fill_values": [1, 2, 3],
+    },
+    "trimmed": {
+        "start": [4, 4],
+        "shape": [4, 5],
+        "axes": [0, 1],
+        "out_of_bounds_policy": "trim_to_shape",
+    },
     "outside": {"start": [4, 4], "shape": [4, 5], "axes": [0, 1]},
     "unknown_policy": {"start": [0], "shape": [1], "axes": [0], "out_of_bounds_policy": "wrap"},
     "start_twice": {"start": [1], "rel_start": [0.5], "end": [3], "axes": [0]},
@@ -158,7 +173,9 @@ def slice_by_position(m, form):
         if form == "normalized":
             return m.fn.slice(x, F([0.25, 0.5]), F([0.5, 0.5]))
         if form == "absolute":
-            return m.fn.slice(x, F([1, 2]), F([3, 2]), normalized_anchor=False, normalized_shape=False)
+            return m.fn.slice(
+                x, F([1, 2]), F([3, 2]), normalized_anchor=False, normalized_shape=False
+            )
         if form == "mixed":
             return m.fn.slice(x, F([1, 2]), F([0.5, 0.5]), normalized_anchor=False)
         if form == "integers":
@@ -204,10 +221,16 @@ def crop_by(m, given):
 def crop_of_layout(m, layout):
     sizes = {"H": 5, "W": 6, "C": 3, "F": 2, "D": 4}
     shape = [sizes[one] for one in layout]
-    data = [m.image(shape[0], shape[1], int(m.np.prod(shape[2:])), start).reshape(shape) for start in (0, 5)]
+    data = [
+        m.image(shape[0], shape[1], int(m.np.prod(shape[2:])), start).reshape(shape)
+        for start in (0, 5)
+    ]
     options = {"crop_d": 2} if "D" in layout else {}
     return values(
-        m, lambda x: m.fn.crop(x, crop_h=3, crop_w=2, crop_pos_x=0.0, **options), data, layouts=[layout]
+        m,
+        lambda x: m.fn.crop(x, crop_h=3, crop_w=2, crop_pos_x=0.0, **options),
+        data,
+        layouts=[layout],
     )
 
 
@@ -270,12 +293,27 @@ def normalize(m, given):
 # Joins.
 
 
-@each(first={"axis": 0}, last={"axis": -1}, named={"axis_name": "W"}, outside={"axis": 4}, both={"axis": 0, "axis_name": "H"}, unknown={"axis_name": "Q"})
+@each(
+    first={"axis": 0},
+    last={"axis": -1},
+    named={"axis_name": "W"},
+    outside={"axis": 4},
+    both={"axis": 0, "axis_name": "H"},
+    unknown={"axis_name": "Q"},
+)
 def cat(m, given):
     return of_images(m, lambda x: m.fn.cat(x, m.fn.flip(x), x, **given))
 
 
-@each(first={"axis": 0}, last={"axis": -1}, end={"axis": 3}, named={"axis": 1, "axis_name": "F"}, outside={"axis": 5}, used={"axis": 0, "axis_name": "H"}, long={"axis": 0, "axis_name": "AB"})
+@each(
+    first={"axis": 0},
+    last={"axis": -1},
+    end={"axis": 3},
+    named={"axis": 1, "axis_name": "F"},
+    outside={"axis": 5},
+    used={"axis": 0, "axis_name": "H"},
+    long={"axis": 0, "axis_name": "AB"},
+)
 def stack(m, given):
     return of_images(m, lambda x: m.fn.stack(x, m.fn.flip(x), **given))
 
@@ -332,10 +370,14 @@ SHAPED = {
     "reshape_nothing": lambda m, x: m.fn.reshape(x),
     "reshape_wrong_layout": lambda m, x: m.fn.reshape(x, shape=[21, 6], layout="ABC"),
     "reshape_like": lambda m, x: m.fn.reshape(x, m.fn.shapes(m.fn.transpose(x, perm=[2, 0, 1]))),
-    "reinterpret_type": lambda m, x: m.fn.reinterpret(m.fn.cast(x, dtype=m.types.INT32), dtype=m.types.UINT32),
+    "reinterpret_type": lambda m, x: m.fn.reinterpret(
+        m.fn.cast(x, dtype=m.types.INT32), dtype=m.types.UINT32
+    ),
     "reinterpret_wider": lambda m, x: m.fn.reinterpret(x, rel_shape=[1, -1], dtype=m.types.INT32),
     "squeeze": lambda m, x: m.fn.squeeze(m.fn.slice(x, start=[0], end=[1], axes=[2]), axes=[2]),
-    "squeeze_names": lambda m, x: m.fn.squeeze(m.fn.slice(x, start=[0], end=[1], axes=[2]), axis_names="C"),
+    "squeeze_names": lambda m, x: m.fn.squeeze(
+        m.fn.slice(x, start=[0], end=[1], axes=[2]), axis_names="C"
+    ),
     "squeeze_large": lambda m, x: m.fn.squeeze(x, axes=[0]),
     "squeeze_nothing": lambda m, x: m.fn.squeeze(x),
     "expand": lambda m, x: m.fn.expand_dims(x, axes=[0]),
@@ -349,10 +391,16 @@ SHAPED = {
     "transpose_repeated": lambda m, x: m.fn.transpose(x, perm=[1, 1, 0]),
     "transpose_layout": lambda m, x: m.fn.transpose(x, perm=[2, 1, 0], output_layout="ABC"),
     "transpose_wrong_layout": lambda m, x: m.fn.transpose(x, perm=[2, 1, 0], output_layout="AB"),
-    "element_extract": lambda m, x: m.fn.element_extract(m.fn.reshape(x, layout="FWC"), element_map=[0, 2]),
-    "element_outside": lambda m, x: m.fn.element_extract(m.fn.reshape(x, layout="FWC"), element_map=[9]),
+    "element_extract": lambda m, x: m.fn.element_extract(
+        m.fn.reshape(x, layout="FWC"), element_map=[0, 2]
+    ),
+    "element_outside": lambda m, x: m.fn.element_extract(
+        m.fn.reshape(x, layout="FWC"), element_map=[9]
+    ),
     "element_of_picture": lambda m, x: m.fn.element_extract(x, element_map=[0]),
-    "flip_depth": lambda m, x: m.fn.flip(m.fn.reshape(x, shape=[2, 3, 7, 3], layout="DHWC"), horizontal=0, depthwise=1),
+    "flip_depth": lambda m, x: m.fn.flip(
+        m.fn.reshape(x, shape=[2, 3, 7, 3], layout="DHWC"), horizontal=0, depthwise=1
+    ),
     "flip_without_layout": lambda m, x: m.fn.flip(m.fn.reinterpret(x, layout="")),
     "grid": lambda m, x: m.fn.shapes(x, dtype=m.types.INT32),
 }
@@ -403,6 +451,14 @@ def one_hot(m, given):
     return values(m, lambda x: m.fn.one_hot(x, **given), data)
 
 
-@each(scalar=[0, 2], row=[[0, 1], [2, 2]], matrix=[[[0], [1]], [[2], [0]]], outside=[9, 1], negative=[-1, 1])
+@each(
+    scalar=[0, 2],
+    row=[[0, 1], [2, 2]],
+    matrix=[[[0], [1]], [[2], [0]]],
+    outside=[9, 1],
+    negative=[-1, 1],
+)
 def one_hot_of(m, labels):
-    return values(m, lambda x: m.fn.one_hot(x, num_classes=3), [m.np.array(one, m.np.int64) for one in labels])
+    return values(
+        m, lambda x: m.fn.one_hot(x, num_classes=3), [m.np.array(one, m.np.int64) for one in labels]
+    )
