@@ -5,6 +5,7 @@ python python/tools/dali_names.py OUT     (with nvidia-dali installed)
 
 import importlib
 import inspect
+import itertools
 import json
 import sys
 import types as python_types
@@ -118,13 +119,14 @@ def deprecated(schemas):
 
 
 def module_names():
-    """Names of all modules in the package, without their bodies being run."""
+    """Names of all modules in the package, without their bodies being run; a name may come twice."""
     root = Path(dali.__file__).parent
     for path in sorted(root.rglob("*.py")):
         parts = path.relative_to(root).with_suffix("").parts
         name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
         if name:
             yield name
+            yield from map(".".join, itertools.accumulate([part] for part in name.split(".")[:-1]))
     yield "backend_impl"
 
 
@@ -152,7 +154,7 @@ def main():
         "modules": modules,
         "members": members({**modules, "ops": ["Resize", *modules["ops"]]}),
         "deprecated": deprecated(dict(functions(fn))),
-        "all_modules": sorted(module_names()),
+        "all_modules": sorted(set(module_names())),
     }
     with open(sys.argv[1], "w") as file:
         file.write("{\n")

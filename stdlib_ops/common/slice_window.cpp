@@ -126,13 +126,18 @@ Status check_slice(const TypeContext& ctx, int num_axes, int first_positional) {
     if (ctx.given(name) && ++ends > 1)
       return ctx.error(fmt::format("{}: end, rel_end, shape and rel_shape exclude each other", ctx.op().name),
                        "keep one of them", name);
+  bool is_named = false;
   for (const char* name : {"start", "end", "shape", "rel_start", "rel_end", "rel_shape"}) {
     if (!ctx.given(name)) continue;
+    is_named = true;
     if (positional)
       return ctx.error(fmt::format("{}: '{}' excludes the anchor and shape inputs", ctx.op().name, name),
                        "keep one form", name);
     GALATEA_TRY(check_length(ctx, name, num_axes));
   }
+  if (!positional && !is_named)
+    return ctx.error(fmt::format("{}: no window is given", ctx.op().name),
+                     "write start= and end=, or start= and shape=");
   if (ctx.given("start") && ctx.given("rel_start"))
     return ctx.error(fmt::format("{}: start and rel_start exclude each other", ctx.op().name), {},
                      "rel_start");

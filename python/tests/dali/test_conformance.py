@@ -27,6 +27,7 @@ def recorded():
 # Files whose cases leave nothing behind that the next one could see: they share a process, which costs
 # a third of one for each. The others start workers, feed from threads, or end in the middle.
 TOGETHER = {"names", "arithmetic", "operators", "functions", "tensors", "auto_aug", "fed_arguments"}
+TOGETHER |= {"operator_values", "media_values"}
 TOGETHER |= {"pipelines", "graphs", "classes", "feeds"}
 TOGETHER |= {"programs", "source_programs", "checkpoint_programs", "conditional_programs"}
 TOGETHER |= {"function_programs", "iterator_programs", "tensor_programs"}

@@ -48,6 +48,8 @@ MODULES = (
     "parallel_programs",
     "tensor_programs",
     "node_forms",
+    "operator_values",
+    "media_values",
 )
 
 

@@ -1,6 +1,6 @@
 """`nvidia.dali.plugin.pytorch.loader_evaluator`, which galatea has not."""
 
-from ...names import stand_in
+from ....names import stand_in
 
 LoaderEvaluator = stand_in(
     "plugin.pytorch.loader_evaluator.LoaderEvaluator",
