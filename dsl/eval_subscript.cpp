@@ -282,7 +282,7 @@ Value Evaluator::eval_slice(const Value& base, const Expression& slice, Span spa
   if (!base.is_sequence() && !is_text && !base.is(ValueKind::kRange)) {
     std::optional<int64_t> parts[3];
     if (!eval_slice_parts(base, slice, parts)) return Value::poison();
-    return fail(Message::kNotIndexable, span, {describe_kind(base)});
+    return fail_not_indexable(base, {}, span);
   }
   auto elements = iterate(base, span, "sliced");
   if (!elements) return Value::poison();

@@ -329,6 +329,7 @@ class Evaluator {
   Value fail_unknown_name(const Expression& e, const Expression* member);
   bool is_told_beside(const Diagnostic& diagnostic) const;
   void suggest_operator(Diagnostic& diagnostic, const std::string& name) const;
+  bool suggest_member_of_types(Diagnostic& diagnostic, const std::string& name) const;
   std::string import_of(const std::string& name, const Expression* member) const;
   std::string operator_instead(const std::string& path, Span span) const;
   Value fail_before_assignment(const Expression& e, const Frame& frame);

@@ -383,10 +383,15 @@ void Lexer::read_number() {
         text.find_first_not_of("0_") != std::string_view::npos && peek() != 'j' && peek() != 'J')
       bad = true;
   }
-  if (is_name_part(static_cast<unsigned char>(peek()))) {
-    while (at_ < end_ && is_name_part(static_cast<unsigned char>(peek()))) ++at_;
-    bad = true;
-  }
+  // `224）`: what is meant as a bracket or an operator ends the number.
+  const auto goes_on = [&] {
+    uint32_t code_point = 0;
+    if (at_ >= end_ || !is_name_part(static_cast<unsigned char>(peek()))) return false;
+    if (utf8_length(text_, at_, code_point) <= 1) return true;
+    const Lookalike* entry = find_lookalike(code_point);
+    return is_name_character(code_point, false) || entry == nullptr || entry->ascii.empty();
+  };
+  for (; goes_on(); ++at_) bad = true;
   std::string text(text_.substr(begin, at_ - begin));
   if (bad) {
     bool imaginary = text.back() == 'j' || text.back() == 'J';

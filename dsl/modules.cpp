@@ -236,7 +236,8 @@ ModuleObject* Evaluator::find_module(const std::string& path, Span span, bool re
   if (host_module_advice(path)) return host_module(path);
   if (!report_missing) return nullptr;
   std::vector<std::string> names;
-  for (const auto& [name, module] : library_) names.push_back(name);
+  for (const auto& [name, module] : library_)
+    if (!module || module->lookup != ModuleObject::Lookup::kHost) names.push_back(name);
   const std::string near = path.starts_with("galatea.") ? "" : did_you_mean(path, names);
   std::error_code error;
   const bool is_ours = path.starts_with("nvidia.dali.") || path.starts_with("galatea.");
@@ -308,6 +309,11 @@ Value Evaluator::module_member(ModuleObject& module, const std::string& name, Sp
   diagnostic.help = known ? help_of(*known, "") : where_in_library(module, name);
   if (module.name == "numpy" && diagnostic.help.empty())
     diagnostic.help = operator_instead("numpy." + name, span);
+  if (const op::Operator* op = registry_.find(name);
+      module.name == "nvidia.dali" && diagnostic.help.empty() && op && !op->internal) {
+    diagnostic.help = "operators stand in `fn`: write `fn." + name + "`";
+    diagnostic.edits.push_back({span, "fn." + name, true});
+  }
   if (diagnostic.help.empty()) suggest(diagnostic, name, names);
   return report(std::move(diagnostic));
 }

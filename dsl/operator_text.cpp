@@ -72,6 +72,8 @@ std::string by_name_help(const op::Operator& op, const Value& value, const std::
   if (first == nullptr) return "remove it";
   std::string type = first->kind == op::ArgKind::kDType ? written_as_type(value) : "";
   std::string written = !type.empty() ? type : text.empty() ? "…" : text;
+  if (value.is_number() && text.starts_with("[") && !op::takes_list(first->kind))
+    written = text.substr(1, text.find_first_of(",]") - 1);
   return fmt::format("arguments are given by name: write `{}={}`", first->name, written);
 }
 

@@ -25,11 +25,7 @@ StatementPtr Parser::parse_compound(std::string_view keyword) {
   if (keyword == "def") return parse_function({}, token().span);
   if (keyword == "class") return parse_unsupported_block("`class`", advice_for_class());
   if (keyword == "with") {
-    const char* advice = token(1).text == "open"
-                             ? python_name_advice("open")
-                             : "write a function decorated with `@pipeline_def` and return "
-                               "its outputs";
-    return parse_unsupported_block("`with`", advice);
+    return parse_unsupported_block("`with`", advice_for_with());
   }
   if (keyword == "try") return parse_try();
   if (keyword == "async")
@@ -40,6 +36,16 @@ StatementPtr Parser::parse_compound(std::string_view keyword) {
   if (keyword == "except" || keyword == "finally")
     fail(Message::kStrayClause, token().span, {std::string(keyword), "a `try`"});
   return nullptr;
+}
+
+// `with pipe:` and `with Pipeline(…):` build a pipeline; files are opened, and all else is of the host program.
+std::string Parser::advice_for_with() const {
+  if (token(1).text == "open") return python_name_advice("open");
+  const bool is_name = token(1).kind == TokenKind::kName && (is(":", 2) || is("as", 2));
+  if (is_name || token(1).text == "Pipeline" || token(3).text == "Pipeline")
+    return "write a function decorated with `@pipeline_def` and return its outputs";
+  return "a pipeline has no state to enter: write the lines of the block without it, or leave them to the "
+         "host program";
 }
 
 // What `if` and `while` ask; `=` in place of `==` is told and read as that.

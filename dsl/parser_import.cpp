@@ -156,6 +156,18 @@ bool Parser::feeds_data(size_t at) const {
   return false;
 }
 
+// The first function under `@pipeline_def` of a class whose block begins behind tokens_[at]; "": it has none.
+std::string Parser::pipeline_within(size_t at) const {
+  bool is_decorated = false;
+  for (int depth = 0; at < tokens_.size(); ++at) {
+    depth += tokens_[at].kind == TokenKind::kIndent ? 1 : tokens_[at].kind == TokenKind::kDedent ? -1 : 0;
+    if (depth == 0 && tokens_[at].kind != TokenKind::kNewline) return {};
+    is_decorated = is_decorated || tokens_[at].text == "pipeline_def";
+    if (is_decorated && tokens_[at].text == "def") return std::string(tokens_[at + 1].text);
+  }
+  return {};
+}
+
 // A class that inherits from Pipeline is a function here: what `__init__` takes are its parameters.
 std::string Parser::advice_for_class() const {
   size_t at = at_ + 1;
@@ -163,6 +175,10 @@ std::string Parser::advice_for_class() const {
   bool of_pipeline = false;
   for (++at; at < tokens_.size() && tokens_[at].kind != TokenKind::kNewline; ++at)
     of_pipeline = of_pipeline || tokens_[at].text == "Pipeline";
+  if (const std::string pipeline = of_pipeline ? "" : pipeline_within(at); !pipeline.empty())
+    return "move `" + pipeline +
+           "` out of the class, as a function without `self`: what it reads of `self` " +
+           "are its parameters";
   if (!of_pipeline)
     return feeds_data(at) ? "it belongs to the host program, which feeds what it gives: "
                             "`fn.external_source(name=\"data\")`"

@@ -103,6 +103,8 @@ class Parser {
   StatementPtr parse_unsupported_block(std::string construct, std::string advice);
   StatementPtr parse_try();
   bool feeds_data(size_t at) const;
+  std::string advice_for_with() const;
+  std::string pipeline_within(size_t at) const;
   std::string advice_for_class() const;
   void parse_with_items(Statement& statement);
   void parse_unsupported_header(Statement& statement);

@@ -127,9 +127,21 @@ Value Evaluator::fail_unknown_name(const Expression& e, const Expression* member
       for (const auto& [name, binding] : frame->env) candidates.push_back(name);
     for (const auto& [name, binding] : builtins_->names) candidates.push_back(name);
     std::sort(candidates.begin(), candidates.end());
-    if (!suggest(diagnostic, e.text, candidates)) suggest_operator(diagnostic, e.text);
+    if (!suggest_member_of_types(diagnostic, e.text) && !suggest(diagnostic, e.text, candidates))
+      suggest_operator(diagnostic, e.text);
   }
   return report(std::move(diagnostic));
+}
+
+// `float32` and `RGB` for `types.FLOAT` and `types.RGB`.
+bool Evaluator::suggest_member_of_types(Diagnostic& diagnostic, const std::string& name) const {
+  const ModuleObject& types = *library_.at("nvidia.dali.types");
+  const std::string type =
+      is_all_capitals(name) && types.names.contains(name) ? "types." + name : type_named(name);
+  if (type.empty()) return false;
+  diagnostic.help = "write `" + type + "`";
+  diagnostic.edits.push_back({diagnostic.span, type, true});
+  return true;
 }
 
 // `resize(image)` for `fn.resize(image)`.

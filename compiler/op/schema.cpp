@@ -501,6 +501,9 @@ Status check_static_argument(const Operator& op, const ArgSpec& spec, ir::Arg& a
       help = fmt::format("write a number, as in {}=1", arg.name);
     if (spec.kind == ArgKind::kIntList || spec.kind == ArgKind::kFloatList)
       help = fmt::format("write numbers, as in {}=[1, 2]", arg.name);
+    if (arg.name == "window_fn")
+      help = fmt::format(
+          "leave {0} out for Hann's window, or write its values, as in {0}=[0.0, 0.5, 1.0, 0.5]", arg.name);
     if (const auto* text = std::get_if<std::string>(&arg.as_attr());
         text && arg.name == "axes" && op.find_arg("axis_names"))
       help = fmt::format("write `axis_names=\"{}\"`", *text);

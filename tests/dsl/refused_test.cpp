@@ -31,7 +31,7 @@ INSTANTIATE_TEST_SUITE_P(
         Refused{"try:\n    x = f()\nexcept ValueError as e:\n    x = 2\nx", "`try`", "if"},
         Refused{"try:\n    x = 1 + 1\nfinally:\n    y = 2\ny", "`try`", "if"},
         Refused{"with open('x') as f, g() as h:\n    y = f.read()\ny\nh", "`with`", "opens no files"},
-        Refused{"with g() as h:\n    y = h.read()\ny\nh", "`with`", "@pipeline_def"},
+        Refused{"with g() as h:\n    y = h.read()\ny\nh", "`with`", "host program"},
         Refused{"def f():\n    yield 1\nf()", "`yield`", "return"},
         Refused{"def f():\n    x = yield\nf()", "`yield`", "return"},
         Refused{"def f():\n    yield from g", "`yield`", "return"},
