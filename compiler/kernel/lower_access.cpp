@@ -265,6 +265,13 @@ class Translator {
            (is_const(loop) && is_const(extent) && const_value(loop) <= const_value(extent));
   }
 
+  /// Whether a border of the reader's holds the axis within so many elements already.
+  bool held_by_reader(const Expr& index, const Expr& extent) const {
+    if (index->kind != ExprKind::kAxis || env_.within.empty()) return false;
+    const Expr& held = env_.within[static_cast<size_t>(index->index)];
+    return held && same(held, extent);
+  }
+
   /// Whether a loop that is being run goes over so many elements.
   bool is_looped(const Expr& extent) const {
     const auto loops = [&](const Expr& index) {
@@ -301,7 +308,8 @@ class Translator {
     std::vector<bool> free(e.args.size(), false);  // that no border holds
     for (size_t d = 0; d < e.args.size(); ++d) {
       Expr index = run(e.args[d]);
-      const bool inside_here = e.border != Border::kNone && inside_anyway(index, extents[d]);
+      const bool inside_here = e.border != Border::kNone &&
+                               (inside_anyway(index, extents[d]) || held_by_reader(e.args[d], extents[d]));
       if (log_ && inside_here && !is_const(index)) log_->inside.insert({&e, static_cast<int>(d)});
       free[d] = inside_here;
       if (e.border != Border::kNone && !inside_here) {
@@ -316,7 +324,7 @@ class Translator {
     }
     const Expr present = present_for(e, extents, free);
     Expr value = from_input ? flat_load(lowering_.inputs_[target], e.type, indices, present)
-                            : stage_load(target, e.type, indices, present);
+                            : stage_load(target, e, indices, present);
     return inside ? select(inside, value, constant(e.type, e.fill)) : value;
   }
 
@@ -384,8 +392,8 @@ class Translator {
     return out;
   }
 
-  Expr stage_load(size_t target, DType type, const std::vector<Expr>& indices, const Expr& present) {
-    if (lowering_.stored_[target]) return flat_load(*lowering_.stored_[target], type, indices, present);
+  Expr stage_load(size_t target, const ExprNode& e, const std::vector<Expr>& indices, const Expr& present) {
+    if (lowering_.stored_[target]) return flat_load(*lowering_.stored_[target], e.type, indices, present);
     for (const auto& [stage, at, condition, value] : inlined_)
       if (stage == target && static_cast<bool>(condition) == static_cast<bool>(present) &&
           (!present || same(condition, present)) &&
@@ -394,6 +402,7 @@ class Translator {
         return value;
     Env env;
     env.axes = indices;
+    if (e.border != Border::kNone) env.within = lowering_.extents_[target];
     Translator inner(lowering_, stage_, env, dropped_, log_, present);
     Expr value = inner.run(lowering_.kernel_.stages[target].body);
     inlined_.push_back({target, indices, present, value});

@@ -66,6 +66,9 @@ struct AccessLog {
 struct Env {
   std::vector<Expr> axes, reduce_axes;
   Expr tap, acc;
+  /// Per axis: the extent that it is inside of, where that is known of a stage computed where it is read, whose reader
+  /// has its own border; else empty.
+  std::vector<Expr> within;
 };
 
 /// The elements of an axis that a tile needs, as values in its loops.

@@ -2,6 +2,7 @@
 // placements with reasons, text.
 #include <gtest/gtest.h>
 
+#include "compiler/kernel/lowering.h"
 #include "tests/loops/loop_harness.h"
 #include "tests/loops/sample_kernels.h"
 
@@ -153,6 +154,27 @@ TEST(Lowering, EdgesOfPaddingAreTheirFill) {
   });
   EXPECT_EQ(edges, 2);
   EXPECT_EQ(copies, 1);
+}
+
+/// A border of the reader's holds what it reads within the same extent: away from edges nothing holds an index, and pixels
+/// and channels are one run.
+TEST(Lowering, WindowsOfWindowsHaveOneBorder) {
+  const kernel::Kernel k = dilated(false).kernel;
+  const Schedule schedule = make_schedule(k, {});
+  ASSERT_EQ(schedule.stages[0].placement, Placement::kInlined);
+  int vectors = 0;
+  for_each_statement(lower(k, schedule, {}).body, [&](const Statement& s) {
+    const auto* loop = std::get_if<For>(&s.node);
+    if (!loop || loop->role != LoopRole::kVector) return;
+    ++vectors;
+    ASSERT_EQ(loop->body.size(), 1U);
+    const auto* store = std::get_if<Store>(&loop->body[0].node);
+    ASSERT_TRUE(store);
+    EXPECT_FALSE(lowering::any_node(store->value, [](const ExprNode& e) {
+      return e.kind == ExprKind::kOp && e.op == ScalarOp::kMin && e.type == DType::kI64;
+    })) << to_text(store->value);
+  });
+  EXPECT_EQ(vectors, 1);
 }
 
 /// Tables are small: no loops of their own for a step of 1 or -1 through a parameter.

@@ -31,6 +31,28 @@ SampleKernel brightness() {
            {2, 64, bits(-1.0F), bits(255.0F)}}};
 }
 
+SampleKernel dilated(bool framed) {
+  Kernel k;
+  k.name = "dilated";
+  add_params(k, {{"h", DType::kI64}, {"w", DType::kI64}});
+  const int64_t frame = framed ? 2 : 0;
+  k.inputs.push_back({"image", DType::kF32, {i64(0), i64(1), const_int(3)}, 3});
+  const auto above = [&](int64_t dy) {
+    return in(0, DType::kF32, {axis(0) + const_int(dy), axis(1) - const_int(frame / 2), axis(2)},
+              Border::kClamp);
+  };
+  k.stages.push_back(map("columns", DType::kF32, {i64(0), i64(1) + const_int(frame), const_int(3)},
+                         max(max(above(-1), above(0)), above(1))));
+  const auto beside = [&](int64_t dx) {
+    return load({LoadTarget::Kind::kStage, 0}, DType::kF32, {axis(0), axis(1) + const_int(dx), axis(2)},
+                Border::kClamp);
+  };
+  k.stages.push_back(map("dilated", DType::kF32, {i64(0), i64(1) + const_int(frame), const_int(3)},
+                         max(max(beside(-1), beside(0)), beside(1))));
+  k.outputs.push_back({1, {0, 1, 2}, true, 3});
+  return {k, {{5, 9}, {1, 1}, {4, 40}, {1, 2}}};
+}
+
 SampleKernel colour_matrix() {
   Kernel k;
   k.name = "colour_matrix";
@@ -231,6 +253,8 @@ std::vector<std::pair<std::string, SampleKernel>> sample_kernels() {
   out.emplace_back("crop_mirror_normalize", crop_mirror_normalize());
   out.emplace_back("brightness", brightness());
   out.emplace_back("colour_matrix", colour_matrix());
+  out.emplace_back("dilated", dilated(false));
+  out.emplace_back("dilated_framed", dilated(true));
   out.emplace_back("chosen_steps", chosen_steps());
   out.emplace_back("broadcast", broadcast());
   out.emplace_back("sum_u8", reductions(DType::kU8, DType::kI64, Combiner::kSum));

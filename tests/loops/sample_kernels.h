@@ -35,6 +35,9 @@ SampleKernel divided_rows();
 SampleKernel gaussian(kernel::Border border, int channels);
 /// Crop with constant border, mirror and normalise into planar f32.
 SampleKernel crop_mirror_normalize();
+/// The largest of nine neighbours, rows and columns apart, so that one is computed where the other reads it; both hold
+/// the edge. `framed`: what is made first is a frame wider than the image.
+SampleKernel dilated(bool framed);
 /// u8 arithmetic with an inlinable chain; every axis flat.
 SampleKernel brightness();
 /// A 3x3 colour matrix with interleaved loads and stores.
