@@ -9,5 +9,6 @@ from .tensors import TensorGPU as TensorGPU
 from .tensors import TensorListCPU as TensorListCPU
 from .tensors import TensorListGPU as TensorListGPU
 
-__getattr__ = getter("backend")
+__path__: list[str] = []
+__getattr__ = getter("backend_impl")
 sys.modules[f"{__name__}.types"] = types  # `from nvidia.dali.backend_impl.types import …`

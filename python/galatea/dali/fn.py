@@ -281,5 +281,6 @@ def _setup() -> None:
     sys.modules[f"{__name__}._conditional"].__getattr__ = _getter("fn._conditional")  # type: ignore
 
 
+__getattr__ = _getter("fn")
 __path__: list[str] = []
 _setup()

@@ -17,7 +17,8 @@ from typing import Any, NoReturn
 @functools.cache
 def document() -> dict[str, Any]:
     """{"version", "functions": {name: arguments}, "classes": {name: function}, "modules": {name:
-    public names}, "members": {class: public members}, "all_modules": names}."""
+    public names}, "members": {class: public members}, "all_modules": names, "internals": {module:
+    names that are not public, or that it imports}}."""
     path = os.path.join(os.path.dirname(__file__), "names.json")
     with open(path, encoding="utf-8") as file:
         return json.load(file)
@@ -84,12 +85,15 @@ def getter(module: str):
             return importlib.import_module(f"{_PACKAGE}.{path}")
         if name in document()["modules"].get(module, ()):
             return stand_in(path, "it has no meaning here")
+        if name in document()["internals"].get(module, ()):
+            return stand_in(path, _INTERNAL)
         raise AttributeError(f"module 'nvidia.dali.{module}' has no attribute '{name}'")
 
     return get
 
 
 _PACKAGE = __name__.rpartition(".")[0]
+_INTERNAL = "it is one of DALI's internals"
 # Calls into DALI's internals that programs make, and that may have no effect.
 _ACCEPTED = {"_autograph.utils.ag_logging.set_verbosity", "_utils.dali_trace.set_tracing"}
 
@@ -120,7 +124,7 @@ class _Modules(importlib.abc.MetaPathFinder, importlib.abc.Loader):
                 return _accept
             if known is None and not name.startswith("__"):
                 if f"{path}.{name}" not in document()["all_modules"]:
-                    return stand_in(f"{path}.{name}", "it is one of DALI's internals")
+                    return stand_in(f"{path}.{name}", _INTERNAL)
             return inner(name)
 
         module.__getattr__ = get  # type: ignore[method-assign]
