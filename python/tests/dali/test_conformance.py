@@ -30,16 +30,15 @@ def recorded():
 TOGETHER = (
     "names tensors auto_aug pipelines graphs classes feeds sources functions conditionals readers "
     "operator_forms node_forms iterators torch_iterators python_functions programs source_programs "
-    "checkpoint_programs conditional_programs function_programs iterator_programs tensor_programs"
+    "checkpoint_programs conditional_programs function_programs iterator_programs tensor_programs orders"
 ).split()
 # Files about what operators compute. Compiled, their kernels are most of the time of this suite.
 INTERPRETED = (
-    "arithmetic operators fed_arguments operator_values media_values sounds films more_operators"
+    "arithmetic operators fed_arguments operator_values media_values sounds films mistakes"
 ).split()
 
-# Of those, cases that load a framework beside torch: behind tensorflow, which lends its LLVM and its
-# protobuf to the whole process, later cases crash now and then.
-# And sources in worker processes.
+# Of those, sources in worker processes, and cases that load a framework beside torch: behind
+# tensorflow, which lends its LLVM and its protobuf to the whole process, later cases crash now and then.
 APART = ("functions.jax", "functions.tensorflow", "sources.parallel")
 
 
