@@ -6,8 +6,8 @@ import os
 __all__ = ["PROGRAM_OPTIONS", "arguments_of", "check_kinds", "parameter_texts", "shard_parameters"]
 
 PROGRAM_OPTIONS = (
-    "pipeline batch_size num_threads prefetch_depth seed exact on_error memory_limit backend device "
-    "decoder tiers import_root limits policies input_types nodes draw"
+    "pipeline batch_size num_threads prefetch_depth seed exact on_error memory_limit backend "
+    "device decoder tiers import_root limits policies input_types nodes draw"
 ).split()
 # Options that nanobind would refuse without naming them.
 _KINDS = {
@@ -65,8 +65,8 @@ def arguments_of(source, options, parameters):
     if not hasattr(source, "compile_arguments"):
         if not callable(source):
             raise TypeError(
-                f"a loader takes a path, a text, a Pipeline or a function made by pipeline_def, not "
-                f"{type(source).__name__}"
+                "a loader takes a path, a text, a Pipeline or a function made by pipeline_def, "
+                f"not {type(source).__name__}"
             )
         made = source(**parameters)
         if not hasattr(made, "compile_arguments"):

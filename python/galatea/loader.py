@@ -182,7 +182,11 @@ class Loader:
             loader = Loader.__new__(type(self))
             loader.__dict__.update(self.__dict__)
             loader._setup(
-                self._arguments, {}, {**self._settings, "session": session}, self._engine, self._program
+                self._arguments,
+                {},
+                {**self._settings, "session": session},
+                self._engine,
+                self._program,
             )
             loaders.append(loader)
         return loaders

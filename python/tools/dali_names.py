@@ -1,4 +1,4 @@
-"""Writes the public names of nvidia.dali as data: galatea/dali/names.json.
+"""Writes the names of nvidia.dali as data: galatea/dali/names.json.
 
 python python/tools/dali_names.py OUT     (with nvidia-dali installed)
 """

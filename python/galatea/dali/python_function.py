@@ -151,9 +151,7 @@ class Function:
                 "tuple"
             )
         if len(given) != count:
-            self._fail(
-                f"{self._who()} gave {len(given)} outputs; num_outputs is {count}"
-            )
+            self._fail(f"{self._who()} gave {len(given)} outputs; num_outputs is {count}")
         return enumerate(given)
 
     def _list(self, given: Any, count: int, number: int) -> list[np.ndarray]:

@@ -182,8 +182,6 @@ class CUDAStream:
         self.ptr = ptr
 
 
-
-
 class ScalarConstant:
     """A number with an element type, for expressions on data nodes: `Constant(3).uint8()`."""
 

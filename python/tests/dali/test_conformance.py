@@ -25,8 +25,8 @@ def recorded():
     return json.loads((HERE / "recorded.json").read_text())["cases"]
 
 
-# Files whose cases leave nothing behind that the next one could see: they share a process, which costs
-# a third of one for each. The others start workers, feed from threads, or end in the middle.
+# Files whose cases leave nothing behind that the next one could see: they share a process, which
+# costs a third of one for each. The others start workers, feed from threads, or end in the middle.
 TOGETHER = (
     "names tensors auto_aug pipelines graphs classes feeds sources functions conditionals readers "
     "operator_forms node_forms iterators torch_iterators python_functions programs source_programs "
@@ -38,7 +38,8 @@ INTERPRETED = (
 ).split()
 
 # Of those, sources in worker processes, and cases that load a framework beside torch: behind
-# tensorflow, which lends its LLVM and its protobuf to the whole process, later cases crash now and then.
+# tensorflow, which lends its LLVM and its protobuf to the whole process, later cases crash now and
+# then.
 APART = ("functions.jax", "functions.tensorflow", "sources.parallel")
 
 

@@ -4,7 +4,7 @@ from . import each
 
 
 def told(function, *words):
-    """What `function` gives. Its error goes on where the text has all `words`; else they are given."""
+    """What `function` gives. Its error goes on where its text has all `words`."""
     try:
         return function()
     except Exception as error:
