@@ -44,6 +44,9 @@ SOURCES = {
     "fn._conditional": "not_ validate_logical",
 }
 
+# Operators whose members are looked at: those of all others are Resize's.
+CLASSES = ("Resize", "PythonFunction", "DLTensorPythonFunction", "ExternalSource")
+
 
 def is_public(name):
     return not name.startswith(SKIP)
@@ -190,7 +193,7 @@ def main():
         "functions": found_functions,
         "classes": found_classes,
         "modules": modules,
-        "members": members({**modules, "ops": ["Resize", *modules["ops"]]}),
+        "members": members({**modules, "ops": [*CLASSES, *modules["ops"]]}),
         "deprecated": deprecated(dict(functions(fn))),
         "all_modules": all_modules,
         "internals": dict(internals(all_modules, modules)),

@@ -11,7 +11,7 @@ import json
 import os
 import sys
 import types as _python_types
-from typing import Any, NoReturn
+from typing import Any, Callable, NoReturn
 
 
 @functools.cache
@@ -27,6 +27,8 @@ def document() -> dict[str, Any]:
 _REASONS = {
     "gpu": "it works on memory of a GPU; galatea hands outputs of a GPU out by galatea.Loader",
 }
+
+_INTERNAL = "it is one of DALI's internals"
 
 
 def missing(name: str, why: str = "") -> NoReturn:
@@ -57,6 +59,15 @@ def stand_in(name: str, why: str = "") -> Any:
         (),
         {"__init__": refuse, "__doc__": text, "_galatea_missing": name, "_galatea_why": why},
     )
+
+
+def internal(name: str) -> Callable[..., NoReturn]:
+    """A method that is one of DALI's internals: it raises where it is called."""
+
+    def refuse(*_: Any, **__: Any) -> NoReturn:
+        missing(name, _INTERNAL)
+
+    return refuse
 
 
 class WithoutEngine:
@@ -93,7 +104,6 @@ def getter(module: str):
 
 
 _PACKAGE = __name__.rpartition(".")[0]
-_INTERNAL = "it is one of DALI's internals"
 # Calls into DALI's internals that programs make, and that may have no effect.
 _ACCEPTED = {"_autograph.utils.ag_logging.set_verbosity", "_utils.dali_trace.set_tracing"}
 
