@@ -30,12 +30,14 @@ def recorded():
 TOGETHER = (
     "names tensors auto_aug pipelines graphs classes feeds sources functions conditionals readers "
     "operator_forms node_forms iterators torch_iterators python_functions programs source_programs "
-    "checkpoint_programs conditional_programs function_programs iterator_programs tensor_programs orders"
+    "checkpoint_programs conditional_programs function_programs iterator_programs tensor_programs "
+    "orders"
 ).split()
 # Files about what operators compute. Compiled, their kernels are most of the time of this suite.
 INTERPRETED = (
     "arithmetic operators fed_arguments operator_values media_values sounds films mistakes"
 ).split()
+SLOW = ("operators.canvas_of_frames",)  # of those, what takes longer than compiling it
 
 # Of those, sources in worker processes, and cases that load a framework beside torch: behind
 # tensorflow, which lends its LLVM and its protobuf to the whole process, later cases crash now and
@@ -45,9 +47,9 @@ APART = ("functions.jax", "functions.tensorflow", "sources.parallel")
 
 def place_of(name):
     file = name.split(".")[0]
-    if file in INTERPRETED:
+    if file in INTERPRETED and not name.startswith(SLOW):
         return run_cases.INTERPRETED
-    if file in TOGETHER and not name.startswith(APART):
+    if file in TOGETHER + INTERPRETED and not name.startswith(APART):
         return run_cases.COMPILED
     return run_cases.ALONE
 
