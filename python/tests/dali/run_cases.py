@@ -61,8 +61,9 @@ def _interpret() -> None:
     _c.Program = lambda engine, **options: compiled(engine, **{"backend": "interpreter", **options})
 
 
-def _child(modules, pipe, is_interpreted) -> None:
+def _child(modules, pipe, other_end, is_interpreted) -> None:
     os.setpgrp()
+    other_end.close()  # of the fork's copy: else there is no end of file where the tests are killed
     if is_interpreted:
         _interpret()
     while True:
@@ -81,7 +82,9 @@ class Process:
     def __init__(self, modules, is_interpreted: bool = False):
         context = multiprocessing.get_context("fork")
         self._pipe, theirs = context.Pipe()
-        self._process = context.Process(target=_child, args=(modules, theirs, is_interpreted))
+        self._process = context.Process(
+            target=_child, args=(modules, theirs, self._pipe, is_interpreted)
+        )
         self._process.start()
         theirs.close()
         self.has_ended = False
