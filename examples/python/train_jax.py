@@ -1,7 +1,7 @@
 """Trains a small network of jax for one epoch: python train_jax.py build/samples"""
 
+import argparse
 import pathlib
-import sys
 
 import jax
 import jax.numpy as jnp
@@ -27,9 +27,12 @@ weights = {
     "first": 0.02 * jax.random.normal(first, (SIZE * SIZE * 3, 32)),
     "second": 0.1 * jax.random.normal(second, (32, CLASSES)),
 }
+parser = argparse.ArgumentParser(description=__doc__)
+parser.add_argument("data", help="a folder with a folder of pictures for each class")
+data = parser.parse_args().data
 pipeline = pathlib.Path(__file__).with_name("train.dali-dsl")
 # jax compiles for one shape: batches that are not full are left out.
-with Loader(pipeline, data=sys.argv[1], size=SIZE, layout="HWC", last_batch="drop") as loader:
+with Loader(pipeline, data=data, size=SIZE, layout="HWC", last_batch="drop") as loader:
     for number, (images, labels) in enumerate(loader):
         weights, loss = step(weights, images, labels)
         print(f"batch {number}: {len(images)} images, loss {loss:.4f}")

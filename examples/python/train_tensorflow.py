@@ -1,7 +1,7 @@
 """Trains a small network of tensorflow for one epoch: python train_tensorflow.py build/samples"""
 
+import argparse
 import pathlib
-import sys
 
 import galatea
 import tensorflow as tf
@@ -25,8 +25,11 @@ def step(images, labels):
     return loss
 
 
+parser = argparse.ArgumentParser(description=__doc__)
+parser.add_argument("data", help="a folder with a folder of pictures for each class")
+data = parser.parse_args().data
 pipeline = pathlib.Path(__file__).with_name("train.dali-dsl")
-with galatea.Loader(pipeline, data=sys.argv[1], size=SIZE, layout="HWC") as loader:
+with galatea.Loader(pipeline, data=data, size=SIZE, layout="HWC") as loader:
     for number, (images, labels) in enumerate(dataset(loader).prefetch(1)):
         loss = step(images, labels)
         print(f"batch {number}: {len(images)} images, loss {loss.numpy():.4f}")

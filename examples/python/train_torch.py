@@ -1,7 +1,7 @@
 """Trains a small network of torch for one epoch: python train_torch.py build/samples"""
 
+import argparse
 import pathlib
-import sys
 
 import torch
 from galatea.torch import Loader
@@ -15,8 +15,11 @@ model = torch.nn.Sequential(
     torch.nn.Linear(128, 10),
 )
 optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
+parser = argparse.ArgumentParser(description=__doc__)
+parser.add_argument("data", help="a folder with a folder of pictures for each class")
+data = parser.parse_args().data
 pipeline = pathlib.Path(__file__).with_name("train.dali-dsl")
-with Loader(pipeline, data=sys.argv[1]) as loader:
+with Loader(pipeline, data=data) as loader:
     for number, (images, labels) in enumerate(loader):
         loss = torch.nn.functional.cross_entropy(model(images), labels[:, 0].long())
         optimizer.zero_grad()

@@ -1,14 +1,13 @@
 """Loaders: pipelines that run."""
 
 import json
-import numbers
 import operator
 import os
 import sys
 import threading
 from typing import Any
 
-from . import _c, arrow as _arrow, engine as _engine
+from . import _c, arguments as _given, arrow as _arrow, engine as _engine
 from .batch import Batch
 from .errors import BatchesHeldError
 from .policy.document import as_path_or_document, as_paths
@@ -16,19 +15,6 @@ from .policy.document import as_path_or_document, as_paths
 __all__ = ["Loader"]
 
 _LAST_BATCH = ("partial", "drop", "pad")
-_PROGRAM_OPTIONS = (
-    "pipeline batch_size num_threads prefetch_depth seed exact on_error memory_limit backend device "
-    "decoder tiers import_root limits policies input_types nodes draw"
-).split()
-# Options that nanobind would refuse without naming them.
-_KINDS = {
-    "a whole number": (
-        numbers.Integral,
-        "batch_size num_threads prefetch_depth seed memory_limit epochs max_held_batches".split(),
-    ),
-    "a text": (str, "pipeline on_error backend device decoder tiers".split()),
-    "True or False": ((bool, int), ["exact"]),
-}
 _PREFETCH_DEPTH = 2  # batches that a table is fed ahead where nothing else is said
 _FOLDER = os.path.dirname(os.path.abspath(__file__))
 
@@ -106,8 +92,8 @@ class Loader:
         **more_parameters,
     ):
         given = locals()
-        options = {name: given[name] for name in _PROGRAM_OPTIONS if given[name] is not None}
-        _check_kinds({**options, "epochs": epochs, "max_held_batches": max_held_batches})
+        options = {name: given[name] for name in _given.PROGRAM_OPTIONS if given[name] is not None}
+        _given.check_kinds({**options, "epochs": epochs, "max_held_batches": max_held_batches})
         parameters = {**(parameters or {}), **more_parameters}
         if last_batch not in _LAST_BATCH:
             raise ValueError(f"last_batch is {last_batch!r}; it must be one of {_LAST_BATCH}")
@@ -116,8 +102,8 @@ class Loader:
                 "inputs= takes a table with __arrow_c_stream__ (pyarrow, polars, datasets), not "
                 f"{type(inputs).__name__}"
             )
-        parameters.update(_shard_parameters(shard))
-        arguments, sources, self._pipeline = _arguments_of(source, options, parameters)
+        parameters.update(_given.shard_parameters(shard))
+        arguments, sources, self._pipeline = _given.arguments_of(source, options, parameters)
         self._setup(
             arguments,
             sources,
@@ -196,7 +182,11 @@ class Loader:
             loader = Loader.__new__(type(self))
             loader.__dict__.update(self.__dict__)
             loader._setup(
-                self._arguments, {}, {**self._settings, "session": session}, self._engine, self._program
+                self._arguments,
+                {},
+                {**self._settings, "session": session},
+                self._engine,
+                self._program,
             )
             loaders.append(loader)
         return loaders
@@ -574,89 +564,3 @@ def _name_holder(error):
         f"{error}\n  = help: batches are taken at {place}; let go of them there (copy what you "
         "keep), or give the loader max_held_batches=N",
     )
-
-
-def _check_kinds(options):
-    for kind, (accepted, names) in _KINDS.items():
-        for name in names:
-            value = options.get(name)
-            if value is not None and not isinstance(value, accepted):
-                raise TypeError(f"{name} is {value!r}; it must be {kind}")
-
-
-def _shard_parameters(shard):
-    if shard is None:
-        return {}
-    if shard == "torch":
-        import torch.distributed as distributed
-
-        if not (distributed.is_available() and distributed.is_initialized()):
-            raise RuntimeError("shard='torch': call torch.distributed.init_process_group() first")
-        shard = distributed.get_rank(), distributed.get_world_size()
-    elif shard == "jax":
-        import jax
-
-        shard = jax.process_index(), jax.process_count()
-    try:
-        number, count = (int(value) for value in shard)
-    except (TypeError, ValueError):
-        raise ValueError(f"shard is {shard!r}; give (number, count), 'torch' or 'jax'") from None
-    if not 0 <= number < count:
-        raise ValueError(f"shard is ({number}, {count}); its number must be in 0 … {count - 1}")
-    return {"shard_id": number, "num_shards": count} if count > 1 else {}
-
-
-def _arguments_of(source, options, parameters):
-    """(arguments of _c.Program, sources of its inputs, Pipeline) of what a loader was given."""
-    if isinstance(source, os.PathLike):
-        source = os.fspath(source)
-    if isinstance(source, str):
-        texts = parameter_texts(parameters)
-        if "\n" in source:
-            return {"text": source, "file_name": "<text>", "parameters": texts, **options}, {}, None
-        return {"path": source, "parameters": texts, **options}, {}, None
-    source = getattr(source, "galatea_pipeline", source)  # of a galatea.dali.Pipeline
-    if not hasattr(source, "compile_arguments"):
-        if not callable(source):
-            raise TypeError(
-                f"a loader takes a path, a text, a Pipeline or a function made by pipeline_def, not "
-                f"{type(source).__name__}"
-            )
-        made = source(**parameters)
-        if not hasattr(made, "compile_arguments"):
-            raise TypeError(f"{source!r} gave {type(made).__name__}; decorate it by pipeline_def")
-        source = made
-    elif parameters:
-        if not hasattr(source, "with_parameters"):
-            names = ", ".join(parameters)
-            raise TypeError(
-                f"the Pipeline has its parameters already; give {names} where it is made"
-            )
-        source = source.with_parameters(parameters)
-    return {**source.compile_arguments(), **options}, dict(source.sources), source
-
-
-def parameter_texts(parameters) -> dict[str, str]:
-    """Parameters of a text as the compiler reads them."""
-    return {name: _literal(name, value) for name, value in parameters.items()}
-
-
-def _literal(name, value):
-    """A parameter's value as text of the language; text stays as it is."""
-    if isinstance(value, str):
-        return value
-    if isinstance(value, os.PathLike):
-        return os.fspath(value)
-    item = getattr(value, "tolist", None)
-    value = item() if item is not None else value
-    if value is None or isinstance(value, (bool, int, float)):
-        return repr(value)
-    if isinstance(value, (list, tuple)):
-        return "[" + ", ".join(_element(name, item) for item in value) + "]"
-    raise TypeError(
-        f"parameter '{name}' is {type(value).__name__}; give a number, a text, a path or a list"
-    )
-
-
-def _element(name, value):
-    return repr(value) if isinstance(value, str) else _literal(name, value)

@@ -50,7 +50,7 @@ class TextPipeline(Pipeline):
 
     def compile_arguments(self) -> dict[str, Any]:
         """Arguments of `_c.Program` but for the engine."""
-        from galatea.loader import parameter_texts
+        from galatea.arguments import parameter_texts
 
         arguments: dict[str, Any] = {
             "text": "\n" * (self.first_line - 1) + self.text,

@@ -1,8 +1,9 @@
-"""Writes the public names of nvidia.dali as data: galatea/dali/names.json.
+"""Writes the names of nvidia.dali as data: galatea/dali/names.json.
 
 python python/tools/dali_names.py OUT     (with nvidia-dali installed)
 """
 
+import ast
 import importlib
 import inspect
 import itertools
@@ -42,6 +43,9 @@ SOURCES = {
     "ops": "Reload cpu_ops gpu_ops mixed_ops python_op_factory register_cpu_op register_gpu_op",
     "fn._conditional": "not_ validate_logical",
 }
+
+# Operators whose members are looked at: those of all others are Resize's.
+CLASSES = ("Resize", "PythonFunction", "DLTensorPythonFunction", "ExternalSource")
 
 
 def is_public(name):
@@ -128,6 +132,42 @@ def module_names():
             yield name
             yield from map(".".join, itertools.accumulate([part] for part in name.split(".")[:-1]))
     yield "backend_impl"
+    for name in list(sys.modules):  # those that DALI makes while it is imported
+        if name.startswith("nvidia.dali."):
+            yield name[len("nvidia.dali.") :]
+
+
+def names_in(body):
+    """Names that statements bind, those of imports among them."""
+    for one in body:
+        if isinstance(one, (ast.Import, ast.ImportFrom)):
+            yield from ((alias.asname or alias.name).split(".")[0] for alias in one.names)
+        elif isinstance(one, (ast.FunctionDef, ast.ClassDef)):
+            yield one.name
+        elif isinstance(one, ast.Assign):
+            yield from (target.id for target in one.targets if isinstance(target, ast.Name))
+        else:
+            for field in ("body", "orelse", "handlers", "finalbody"):
+                yield from names_in(getattr(one, field, ()))
+
+
+def internals(modules, public):
+    """{module that galatea has: names there that are not public, or that it imports}."""
+    theirs = Path(dali.__file__).parent
+    ours = Path(__file__).parents[1] / "galatea" / "dali"
+    for name in modules:
+        path = name.replace(".", "/")
+        if not any((ours / file).exists() for file in (f"{path}.py", f"{path}/__init__.py")):
+            continue
+        try:
+            found = dir(importlib.import_module(f"nvidia.dali.{name}"))
+        except ImportError:  # of a framework that is not installed
+            file = theirs / f"{path}.py"
+            file = file if file.exists() else theirs / path / "__init__.py"
+            found = names_in(ast.parse(file.read_text()).body)
+        rest = {one for one in found if not one.startswith("__") and one != "*"}
+        if rest := sorted(rest - set(public.get(name, ()))):
+            yield name, rest
 
 
 def main():
@@ -147,14 +187,16 @@ def main():
         modules[name] = sorted(filter(is_public, dir(module)))
     for name, text in SOURCES.items():
         modules[name] = sorted(text.split())
+    all_modules = sorted(set(module_names()))
     document = {
         "version": dali.__version__,
         "functions": found_functions,
         "classes": found_classes,
         "modules": modules,
-        "members": members({**modules, "ops": ["Resize", *modules["ops"]]}),
+        "members": members({**modules, "ops": [*CLASSES, *modules["ops"]]}),
         "deprecated": deprecated(dict(functions(fn))),
-        "all_modules": sorted(set(module_names())),
+        "all_modules": all_modules,
+        "internals": dict(internals(all_modules, modules)),
     }
     with open(sys.argv[1], "w") as file:
         file.write("{\n")

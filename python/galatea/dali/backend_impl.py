@@ -2,6 +2,7 @@
 
 import sys
 
+from . import tfrecord as tfrecord
 from . import types as types
 from .names import getter
 from .tensors import TensorCPU as TensorCPU
@@ -9,5 +10,7 @@ from .tensors import TensorGPU as TensorGPU
 from .tensors import TensorListCPU as TensorListCPU
 from .tensors import TensorListGPU as TensorListGPU
 
-__getattr__ = getter("backend")
-sys.modules[f"{__name__}.types"] = types  # `from nvidia.dali.backend_impl.types import …`
+__path__: list[str] = []
+__getattr__ = getter("backend_impl")
+for _module in ("types", "tfrecord"):  # `from nvidia.dali.backend_impl.types import …`
+    sys.modules[f"{__name__}.{_module}"] = globals()[_module]

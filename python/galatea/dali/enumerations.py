@@ -50,7 +50,7 @@ def check(operator: str, inputs: tuple, given: list, keywords: dict[str, Any]) -
     dtype = keywords.get("dtype")
     kind = getattr(given[0], "enumeration", None)
     is_fraction = isinstance(given[0], float)
-    if (kind is not None and dtype in types._FLOATS) or (is_kind(dtype) and is_fraction):
+    if (kind is not None and dtype in types._float_types) or (is_kind(dtype) and is_fraction):
         raise RuntimeError(
             f"{kind or 'a float'} is not cast to {dtype}: members of enumerations are cast from and "
             "to integers"

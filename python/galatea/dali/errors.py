@@ -20,6 +20,22 @@ class NothingFedError(PipelineError, IndexError):
     """An input has no batch."""
 
 
+class DeviceError(RuntimeError, ValueError):
+    """There is no such device. DALI's operators raise the first class, its constants the second."""
+
+    def __init__(self, device: object):
+        super().__init__(f"there is no device {device!r}; there are 'cpu' and 'gpu'")
+
+
+class NoInputError(KeyError, RuntimeError):
+    """A pipeline has no such input. DALI raises RuntimeError where an operator has that name."""
+
+    def __init__(self, name: object):
+        super().__init__(f"the pipeline has no input {name!r}")
+
+    __str__ = BaseException.__str__  # a KeyError shows its message as a Python text
+
+
 # Codes of what an operator refuses: the shape of a call, types, layouts, values of a sample.
 _REFUSED = {"G0453", "G0456", "G0457", "G0458", "G0459", "G0460", "G0860", "G0910"}
 

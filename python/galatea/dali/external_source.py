@@ -11,6 +11,7 @@ from galatea.trace import place as places
 from galatea.trace.expression import Call
 
 from . import types
+from .errors import DeviceError
 from .graph import Again, recording
 from .names import WithoutEngine, getter, missing
 from .tensors import TensorCPU, TensorGPU, TensorListCPU, array_of, samples_in
@@ -122,7 +123,7 @@ def _check(o: dict[str, Any]) -> None:
         if name not in _ARGUMENTS:
             raise ValueError(f"external_source has no argument `{name}`")
     if o.get("device") not in (None, "cpu", "gpu"):
-        raise RuntimeError(f"there is no device {o['device']!r}; there are 'cpu' and 'gpu'")
+        raise DeviceError(o["device"])
     source = o.get("source")
     if source is not None and (isinstance(source, (TensorGPU,))):
         missing("external_source with GPU data", "gpu")

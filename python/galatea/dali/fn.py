@@ -19,6 +19,7 @@ from galatea.trace.node import Node as _Node
 
 from . import enumerations as _enumerations
 from . import types as _types
+from .errors import DeviceError
 from .graph import Again as _Again
 from .graph import recording as _recording
 from .names import document as _document
@@ -136,7 +137,7 @@ def call(path: str, inputs: tuple, keywords: dict[str, Any], shown: str = "") ->
     if not isinstance(keywords.get("device", ""), (str, type(None))):
         raise RuntimeError(f"the device of {shown} is a text, not {keywords['device']!r}")
     if keywords.get("device") not in _DEVICES:
-        raise ValueError(f"there is no device {keywords['device']!r}; there are 'cpu' and 'gpu'")
+        raise DeviceError(keywords["device"])
     keywords = _of_today(path, shown, keywords)
     if not isinstance(keywords.get("name", ""), (str, type(None))):
         raise TypeError(f"the name of {shown} is a text, not {keywords['name']!r}")
@@ -281,5 +282,6 @@ def _setup() -> None:
     sys.modules[f"{__name__}._conditional"].__getattr__ = _getter("fn._conditional")  # type: ignore
 
 
+__getattr__ = _getter("fn")
 __path__: list[str] = []
 _setup()

@@ -11,13 +11,14 @@ import json
 import os
 import sys
 import types as _python_types
-from typing import Any, NoReturn
+from typing import Any, Callable, NoReturn
 
 
 @functools.cache
 def document() -> dict[str, Any]:
     """{"version", "functions": {name: arguments}, "classes": {name: function}, "modules": {name:
-    public names}, "members": {class: public members}, "all_modules": names}."""
+    public names}, "members": {class: public members}, "all_modules": names, "internals": {module:
+    names that are not public, or that it imports}}."""
     path = os.path.join(os.path.dirname(__file__), "names.json")
     with open(path, encoding="utf-8") as file:
         return json.load(file)
@@ -26,6 +27,8 @@ def document() -> dict[str, Any]:
 _REASONS = {
     "gpu": "it works on memory of a GPU; galatea hands outputs of a GPU out by galatea.Loader",
 }
+
+_INTERNAL = "it is one of DALI's internals"
 
 
 def missing(name: str, why: str = "") -> NoReturn:
@@ -58,6 +61,15 @@ def stand_in(name: str, why: str = "") -> Any:
     )
 
 
+def internal(name: str) -> Callable[..., NoReturn]:
+    """A method that is one of DALI's internals: it raises where it is called."""
+
+    def refuse(*_: Any, **__: Any) -> NoReturn:
+        missing(name, _INTERNAL)
+
+    return refuse
+
+
 class WithoutEngine:
     """Base of operators as objects: what DALI's say of its engine, ours say that they have not."""
 
@@ -84,6 +96,8 @@ def getter(module: str):
             return importlib.import_module(f"{_PACKAGE}.{path}")
         if name in document()["modules"].get(module, ()):
             return stand_in(path, "it has no meaning here")
+        if name in document()["internals"].get(module, ()):
+            return stand_in(path, _INTERNAL)
         raise AttributeError(f"module 'nvidia.dali.{module}' has no attribute '{name}'")
 
     return get
@@ -120,7 +134,7 @@ class _Modules(importlib.abc.MetaPathFinder, importlib.abc.Loader):
                 return _accept
             if known is None and not name.startswith("__"):
                 if f"{path}.{name}" not in document()["all_modules"]:
-                    return stand_in(f"{path}.{name}", "it is one of DALI's internals")
+                    return stand_in(f"{path}.{name}", _INTERNAL)
             return inner(name)
 
         module.__getattr__ = get  # type: ignore[method-assign]

@@ -6,7 +6,7 @@ import sys
 import types as _python_types
 from typing import Any
 
-from galatea.trace import operators as _operators
+from galatea.trace import operators as _engine_operators
 from galatea.trace.node import Node as _Node
 
 from . import fn as _fn
@@ -32,7 +32,7 @@ class Operator(_WithoutEngine):
         self._device = device
         self._arguments = arguments
         known = _document()["functions"].get(self._path)
-        operator = _operators.find(self._path)
+        operator = _engine_operators.find(self._path)
         if operator is not None:
             for name, value in arguments.items():
                 if name not in operator["args"] and name not in (known or ()):
@@ -96,9 +96,9 @@ def Compose(op_list: Any) -> Any:
 
 def _class(path: str, function: str) -> type:
     shown = f"ops.{path}"
-    operator = _operators.find(function)
+    operator = _engine_operators.find(function)
     documentation = (
-        _operators.documentation(operator)
+        _engine_operators.documentation(operator)
         if operator is not None
         else f"`nvidia.dali.{shown}`, which galatea has not: calling it raises."
     )

@@ -160,6 +160,8 @@ class Pipeline(Running, Readers, Saving):
         self._stream_policy, self._concurrency = stream_policy, concurrency
         self._enable_memory_stats = enable_memory_stats
         self._enable_checkpointing = enable_checkpointing
+        if not isinstance(checkpoint, (bytes, str, type(None))):
+            raise TypeError(f"`checkpoint` is what checkpoint() gave, not {checkpoint!r}")
         self._checkpoint = checkpoint
         self._iterator_data = ""
         self._py_num_workers = py_num_workers

@@ -7,7 +7,7 @@ the function is called by the thread that schedules batches.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Callable, NoReturn
+from typing import Any, Callable
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from galatea.trace.node import Node
 
 from . import types
 from .errors import PipelineError
-from .names import WithoutEngine, missing
+from .names import WithoutEngine, internal, missing
 from .values import Samples, Values
 
 _ARGUMENTS = (
@@ -151,9 +151,7 @@ class Function:
                 "tuple"
             )
         if len(given) != count:
-            self._fail(
-                f"{self._who()} gave {len(given)} outputs; num_outputs is {count}"
-            )
+            self._fail(f"{self._who()} gave {len(given)} outputs; num_outputs is {count}")
         return enumerate(given)
 
     def _list(self, given: Any, count: int, number: int) -> list[np.ndarray]:
@@ -334,6 +332,10 @@ class PythonFunction(WithoutEngine):
 
     _exchange, _shown = NUMPY, "ops.PythonFunction"
     schema_name = "PythonFunction"
+    check_outputs = internal(f"{_shown}.check_outputs")
+    current_stream = internal(f"{_shown}.current_stream")
+    function_wrapper_batch = internal(f"{_shown}.function_wrapper_batch")
+    function_wrapper_per_sample = internal(f"{_shown}.function_wrapper_per_sample")
 
     def __init__(self, function: Callable, num_outputs: int = 1, **options: Any):
         self._options = {"function": function, "num_outputs": num_outputs, **options}
@@ -370,7 +372,4 @@ class TorchPythonFunction(PythonFunction):
 
     _exchange, _shown = TORCH, "plugin.pytorch.TorchPythonFunction"
     schema_name = "TorchPythonFunction"
-
-    def torch_wrapper(self, *_: Any) -> NoReturn:
-        """Raises: the tensors are handed over where the batch is made."""
-        missing(f"{self._shown}.torch_wrapper", "it is one of DALI's internals")
+    torch_wrapper = internal(f"{_shown}.torch_wrapper")

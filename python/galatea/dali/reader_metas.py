@@ -25,6 +25,8 @@ class Readers(State):
         self._readers[name] = (operator, dict(arguments))
 
     def _reader(self, name: str) -> dict[str, Any]:
+        if not isinstance(name, str):
+            raise TypeError(f"the name of a reader is a text, not {name!r}")
         if name not in self._readers:
             raise RuntimeError(f"the pipeline has no reader named {name!r}")
         if name not in self._metas:

@@ -18,7 +18,7 @@ from galatea.trace.errors import TraceError
 from galatea.trace.node import Node as DataNode
 
 from . import types
-from .errors import NothingFedError, raised
+from .errors import NoInputError, NothingFedError, raised
 from .external_source import Feed, batch_of
 from .saving import read_checkpoint
 from .staged import Staged
@@ -193,7 +193,7 @@ class Running(State):
         """How many batches an input wants before the first output."""
         self.build()
         if input_name not in self._inputs:
-            raise KeyError(f"the pipeline has no input {input_name!r}")
+            raise NoInputError(input_name)
         return self._depth if self._exec_pipelined else 1
 
     def feed_input(
@@ -215,7 +215,7 @@ class Running(State):
             )
         feed = next((feed for feed in self._feeds if name in feed.names), None)
         if name not in self._inputs:
-            raise KeyError(f"the pipeline has no input {name!r}")
+            raise NoInputError(name)
         if feed is not None and feed.options.get("source") is not None:
             raise RuntimeError(f"the input {name!r} has a source, which feeds it")
         self._queue(name, data, layout)

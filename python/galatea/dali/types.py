@@ -24,7 +24,7 @@ class _Enumeration(type):
         cls.__members__ = {}
         for key, value in (members or {}).items():
             cls.__members__[key] = one = object.__new__(cls)
-            one.name, one.value = key, value
+            one._name, one._value = key, value
             setattr(cls, key, one)
         return cls
 
@@ -37,7 +37,7 @@ class _Enumeration(type):
             if one.value == number:
                 return one
         one = object.__new__(cls)
-        one.name, one.value = "???", number
+        one._name, one._value = "???", number
         return one
 
     def __iter__(cls):
@@ -54,6 +54,8 @@ def _named(name: str, doc: str, members: dict[str, int]) -> Any:
     body = {
         "__doc__": doc,
         "__module__": __name__,
+        "name": property(lambda self: self._name, doc="The name of the member."),
+        "value": property(lambda self: self._value, doc="The number of the member."),
         "__str__": text,
         "__repr__": lambda self: f"<{name}.{self.name}: {self.value}>",
         "__int__": lambda self: self.value,
@@ -125,6 +127,9 @@ def _format(self) -> str:
 
 DALIDataType.__call__ = _format
 _all_types = [getattr(DALIDataType, name) for name in _NUMPY]
+_bool_types, _int_types, _float_types = _all_types[:1], _all_types[1:9], _all_types[9:]
+_int_like_types = _bool_types + _int_types
+_enum_types = [DALIDataType.IMAGE_TYPE, DALIDataType.DATA_TYPE, DALIDataType.INTERP_TYPE]
 _DALIDataType = DALIDataType
 _TO_NUMPY = {getattr(DALIDataType, name): kind for name, kind in _NUMPY.items()}
 _OF_NUMPY = {np.dtype(kind): dali for dali, kind in _TO_NUMPY.items()}
@@ -177,12 +182,6 @@ class CUDAStream:
         self.ptr = ptr
 
 
-_INTEGERS = tuple(
-    getattr(DALIDataType, name) for name in _NUMPY if name.startswith(("INT", "UINT"))
-)
-_FLOATS = (DALIDataType.FLOAT16, DALIDataType.FLOAT, DALIDataType.FLOAT64)
-
-
 class ScalarConstant:
     """A number with an element type, for expressions on data nodes: `Constant(3).uint8()`."""
 
@@ -202,11 +201,11 @@ class ScalarConstant:
             dtype = {bool: DALIDataType.BOOL, int: DALIDataType.INT32, float: DALIDataType.FLOAT}[
                 type(value)
             ]
-        if dtype not in (DALIDataType.BOOL, *_INTEGERS, *_FLOATS):
+        if dtype not in (DALIDataType.BOOL, *_int_types, *_float_types):
             raise TypeError(f"a constant holds numbers, not {dtype}")
         if dtype == DALIDataType.BOOL:
             value = bool(value)
-        elif dtype in _INTEGERS:
+        elif dtype in _int_types:
             value = int(value)
         else:
             value = float(value)
@@ -266,11 +265,11 @@ class ScalarConstant:
         return self.value
 
     def __int__(self):
-        self._need(_INTEGERS, "integer")
+        self._need(_int_types, "integer")
         return self.value
 
     def __float__(self):
-        self._need(_FLOATS, "float")
+        self._need(_float_types, "float")
         return self.value
 
     def __eq__(self, other):

@@ -27,6 +27,8 @@ import cases  # noqa: E402
 
 # Minutes: what hangs fails, what is slow does not. numba compiles for one on a busy machine.
 SECONDS = 240
+# Where a case runs: in a process of its own, in that of all which are compiled, or interpreted.
+ALONE, COMPILED, INTERPRETED = "alone", "compiled", "interpreted"
 _FRAMEWORKS = ("torch", "jax", "tensorflow", "paddle", "clu", "numba")
 
 
@@ -48,8 +50,22 @@ def result_of(function, modules) -> object:
         return {"error": cases.error_name(error), "also": also, "text": str(error)}
 
 
-def _child(modules, pipe) -> None:
+def _interpret() -> None:
+    """Has galatea interpret pipelines: a case runs a batch or two, and compiling takes longer.
+
+    Both give the same bits, which is what other tests are for (tests/pipelines, tests/ops).
+    """
+    from galatea import _c
+
+    compiled = _c.Program
+    _c.Program = lambda engine, **options: compiled(engine, **{"backend": "interpreter", **options})
+
+
+def _child(modules, pipe, other_end, is_interpreted) -> None:
     os.setpgrp()
+    other_end.close()  # of the fork's copy: else there is no end of file where the tests are killed
+    if is_interpreted:
+        _interpret()
     while True:
         try:
             name = pipe.recv_bytes().decode()
@@ -63,10 +79,12 @@ def _child(modules, pipe) -> None:
 class Process:
     """A forked process that runs one case after the other, until one of them ends it."""
 
-    def __init__(self, modules):
+    def __init__(self, modules, is_interpreted: bool = False):
         context = multiprocessing.get_context("fork")
         self._pipe, theirs = context.Pipe()
-        self._process = context.Process(target=_child, args=(modules, theirs))
+        self._process = context.Process(
+            target=_child, args=(modules, theirs, self._pipe, is_interpreted)
+        )
         self._process.start()
         theirs.close()
         self.has_ended = False
@@ -116,9 +134,9 @@ class Server:
             text=True,
         )
 
-    def run(self, name: str, alone: bool = True) -> dict:
-        """The result of one case: from a process of its own, or from that of all not alone."""
-        print(json.dumps([name, alone]), file=self._process.stdin, flush=True)
+    def run(self, name: str, place: str = ALONE) -> dict:
+        """The result of one case, from one of the places where cases run."""
+        print(json.dumps([name, place]), file=self._process.stdin, flush=True)
         answer = self._process.stdout.readline()
         if not answer:
             raise RuntimeError(f"{__file__} --serve ended with status {self._process.wait()}")
@@ -134,18 +152,19 @@ def _serve(modules) -> None:
     """Answers a `Server`, until it closes."""
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # what cases print is no answer
-    shared = None
+    shared: dict[str, Process] = {}
     for line in sys.stdin:
-        name, alone = json.loads(line)
-        if alone:
+        name, place = json.loads(line)
+        if place == ALONE:
             result = run(name, modules)
         else:
-            if shared is None or shared.has_ended:
-                shared = Process(modules)
-            result = shared.run(name)
+            if place not in shared or shared[place].has_ended:
+                shared[place] = Process(modules, place == INTERPRETED)
+            result = shared[place].run(name)
         print(json.dumps(result), file=answers, flush=True)
-    if shared is not None and not shared.has_ended:
-        shared.end()
+    for process in shared.values():
+        if not process.has_ended:
+            process.end()
 
 
 def main() -> None:

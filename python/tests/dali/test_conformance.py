@@ -11,6 +11,7 @@ from pathlib import Path
 import cases
 import compare
 import pytest
+import run_cases
 
 HERE = Path(__file__).parent
 ALL = cases.load()
@@ -24,22 +25,33 @@ def recorded():
     return json.loads((HERE / "recorded.json").read_text())["cases"]
 
 
-# Files whose cases leave nothing behind that the next one could see: they share a process, which costs
-# a third of one for each. The others start workers, feed from threads, or end in the middle.
-TOGETHER = {"names", "arithmetic", "operators", "functions", "tensors", "auto_aug", "fed_arguments"}
-TOGETHER |= {"operator_values", "media_values"}
-TOGETHER |= {"pipelines", "graphs", "classes", "feeds"}
-TOGETHER |= {"programs", "source_programs", "checkpoint_programs", "conditional_programs"}
-TOGETHER |= {"function_programs", "iterator_programs", "tensor_programs"}
-TOGETHER |= {"conditionals", "operator_forms", "node_forms", "readers", "sounds", "films", "iterators", "torch_iterators", "python_functions"}
+# Files whose cases leave nothing behind that the next one could see: they share a process, which
+# costs a third of one for each. The others start workers, feed from threads, or end in the middle.
+TOGETHER = (
+    "names tensors auto_aug pipelines graphs classes feeds sources functions conditionals readers "
+    "operator_forms node_forms iterators torch_iterators python_functions programs source_programs "
+    "checkpoint_programs conditional_programs function_programs iterator_programs tensor_programs "
+    "orders"
+).split()
+# Files about what operators compute. Compiled, their kernels are most of the time of this suite.
+INTERPRETED = (
+    "arithmetic operators fed_arguments operator_values media_values sounds films mistakes"
+).split()
+SLOW = ("operators.canvas_of_frames",)  # of those, what takes longer than compiling it
 
-# Of those, cases that load a framework beside torch: behind tensorflow, which lends its LLVM and its
-# protobuf to the whole process, later cases crash now and then.
-ALONE = ("functions.jax", "functions.tensorflow")
+# Of those, sources in worker processes, and cases that load a framework beside torch: behind
+# tensorflow, which lends its LLVM and its protobuf to the whole process, later cases crash now and
+# then.
+APART = ("functions.jax", "functions.tensorflow", "sources.parallel")
 
 
-def is_alone(name):
-    return name.split(".")[0] not in TOGETHER or name.startswith(ALONE)
+def place_of(name):
+    file = name.split(".")[0]
+    if file in INTERPRETED and not name.startswith(SLOW):
+        return run_cases.INTERPRETED
+    if file in TOGETHER + INTERPRETED and not name.startswith(APART):
+        return run_cases.COMPILED
+    return run_cases.ALONE
 
 
 def reason_of(name):
@@ -67,7 +79,7 @@ def test_case(name, recorded, server):
     theirs = recorded[name]
     if "skipped" in theirs:
         pytest.skip(f"not recorded: {theirs['skipped']}")
-    ours = server.run(name, alone=is_alone(name))
+    ours = server.run(name, place_of(name))
     if "skipped" in ours:
         pytest.skip(ours["skipped"])
     assert ours.get("error") not in ("Crash", "Timeout"), ours

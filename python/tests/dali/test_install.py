@@ -7,7 +7,7 @@ import textwrap
 
 import pytest
 
-from galatea.dali import fn, names, ops
+from galatea.dali import fn, names, ops, types
 
 MINUTES = 120
 
@@ -159,6 +159,24 @@ def test_every_name_of_a_module_is_there_or_says_why_not(module):
     assert not absent
 
 
+@pytest.mark.parametrize("module", sorted(names.document()["internals"]))
+def test_every_internal_name_of_a_module_is_there_or_says_why_not(module):
+    wanted = set(names.document()["internals"][module])
+    absent = {name for name in wanted if _is_absent(module, name)}
+    assert not absent
+
+
+def test_every_module_can_be_imported():
+    absent = set()
+    for module in names.document()["all_modules"]:
+        try:
+            importlib.import_module(f"galatea.dali.{module}")
+        except ImportError as error:
+            if not error.name or error.name.startswith("galatea"):  # else a framework's
+                absent.add(f"{module}: {error}")
+    assert not absent
+
+
 def _is_absent(module, name):
     try:
         _public(module, name)
@@ -179,8 +197,13 @@ def test_every_member_of_a_class_is_there_or_says_why_not(path):
             pass
         except AttributeError:
             absent.add(member)
-    # A member of an enumeration has them; its class has not.
-    assert not absent - ({"name", "value"} if hasattr(one, "__members__") else set())
+    assert not absent
+
+
+def test_an_internal_name_says_that_it_is_one():
+    with pytest.raises(NotImplementedError, match="types._is_numpy_array .* DALI's internals"):
+        types._is_numpy_array(3)
+    assert types._int_like_types[0] == types.BOOL and types.FLOAT in types._float_types
 
 
 def test_operators_say_what_is_not_told_of_their_engine():

@@ -13,25 +13,45 @@ ROOT = pathlib.Path(__file__).parents[3]
 EXAMPLES = ROOT / "examples" / "python"
 
 
-@pytest.mark.parametrize("framework", ["numpy", "torch", "jax", "tensorflow", "paddle"])
-def test_example(request, data, framework):
-    if framework != "numpy":
-        request.getfixturevalue(framework)
-    done = subprocess.run(
-        [sys.executable, EXAMPLES / f"train_{framework}.py", data],
-        capture_output=True,
-        text=True,
-        timeout=TIMEOUT,
+FRAMEWORKS = ("numpy", "torch", "jax", "tensorflow", "paddle")
+
+
+@pytest.fixture(params=FRAMEWORKS)
+def program(request):
+    """The example of a framework, which is installed."""
+    if request.param != "numpy":
+        request.getfixturevalue(request.param)
+    return EXAMPLES / f"train_{request.param}.py"
+
+
+def run(program, *arguments):
+    return subprocess.run(
+        [sys.executable, program, *arguments], capture_output=True, text=True, timeout=TIMEOUT
     )
+
+
+def test_example(program, data):
+    done = run(program, data)
     assert done.returncode == 0, done.stderr
     lines = [line for line in done.stdout.splitlines() if line.startswith("batch ")]
     losses = [float(line.split()[-1]) for line in lines]
     assert len(losses) == 3 and all(0 < loss < 20 for loss in losses), done.stdout
 
 
+def test_example_without_its_folder(program):
+    done = run(program)
+    assert done.returncode == 2 and f"usage: {program.name} [-h] data" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_example_with_a_folder_that_is_not_there(tmp_path):
+    done = run(EXAMPLES / "train_numpy.py", tmp_path / "none")
+    assert done.returncode == 1 and str(tmp_path / "none") in done.stderr
+
+
 def test_every_example_is_run():
     names = {path.stem for path in EXAMPLES.glob("train_*.py")}
-    assert names == {f"train_{name}" for name in "numpy torch jax tensorflow paddle".split()}
+    assert names == {f"train_{name}" for name in FRAMEWORKS}
 
 
 def test_five_minutes_to_a_training_loop(torch, data, tmp_path):

@@ -1,1 +1,5 @@
 """`nvidia.dali.plugin`: iterators of frameworks."""
+
+from ..names import getter
+
+__getattr__ = getter("plugin")

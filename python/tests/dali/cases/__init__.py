@@ -50,6 +50,8 @@ MODULES = (
     "node_forms",
     "operator_values",
     "media_values",
+    "mistakes",
+    "orders",
 )
 
 

@@ -5,6 +5,7 @@ magnitudes to parameters. A magnitude bin is the index of one of `num_magnitude_
 All parameters are computed while the pipeline is built; a sample looks its own up.
 """
 
+from ...names import getter
 from . import decorator as decorator
 from . import policy as policy
 from ._augmentation import Augmentation as _Augmentation  # noqa: F401
@@ -14,3 +15,6 @@ from .decorator import augmentation as augmentation
 from .policy import Policy as Policy
 
 __all__ = ("signed_bin", "augmentation", "select", "Policy", "_Augmentation")
+
+
+__getattr__ = getter("auto_aug.core")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Iterable
 
+from ...names import getter
 from ._augmentation import Augmentation
 from ._errors import UnusedArgument
 
@@ -19,3 +20,6 @@ def forbid_unused_kwargs(
             f"{call_name} got {', '.join(f'`{one}`' for one in unused)}, which no augmentation takes",
             unused,
         )
+
+
+__getattr__ = getter("auto_aug.core._args")

@@ -11,6 +11,7 @@ import numpy as np
 from galatea.trace.node import Node
 
 from ... import fn, types
+from ...names import getter
 from ._errors import AugmentationError, MissingArgument
 from ._select import called
 
@@ -238,3 +239,6 @@ class Augmentation:
             return _as_constant(pair)[bin.random_sign]
         both = [sign * one for one in magnitudes for sign in (1, -1)]
         return _as_constant(self._map_mags_to_params(both))[bin.signed_magnitude_idx]
+
+
+__getattr__ = getter("auto_aug.core._augmentation")

@@ -8,6 +8,8 @@ from galatea.trace import control
 from galatea.trace import recorder as recorders
 from galatea.trace.rewrite import call
 
+from ...names import getter
+
 
 def called(function: Callable) -> Callable:
     """A function of the user's, whose `if` on data works where the pipeline's does."""
@@ -34,3 +36,6 @@ def select(ops: Sequence[Callable], selected_op_idx: Any, *op_args: Any, **op_kw
         )
 
     return among(0, len(ops) - 1)
+
+
+__getattr__ = getter("auto_aug.core._select")

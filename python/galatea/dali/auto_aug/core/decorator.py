@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Callable
 
+from ...names import getter
 from ._augmentation import Augmentation
 from ._errors import AugmentationError
 
@@ -46,3 +47,6 @@ def augmentation(
         )
 
     return decorate if function is None else decorate(function)
+
+
+__getattr__ = getter("auto_aug.core.decorator")

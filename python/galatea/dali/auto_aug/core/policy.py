@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from typing import Any, Sequence
 
+from ...names import getter
 from ._augmentation import Augmentation
 from ._errors import AugmentationError
 
@@ -97,3 +98,6 @@ def _with_own_names(sub_policies: Sequence[Sequence[tuple]]) -> tuple:
             for number, one in enumerate(distinct)
         }
     return tuple(tuple((renamed[one], p, bin) for one, p, bin in row) for row in sub_policies)
+
+
+__getattr__ = getter("auto_aug.core.policy")

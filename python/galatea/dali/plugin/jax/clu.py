@@ -9,6 +9,7 @@ from typing import Any, Callable
 import jax
 import numpy as np
 
+from ...names import getter
 from ..base_iterator import LastBatchPolicy
 from .iterator import DALIGenericIterator, make_data_iterator
 
@@ -150,3 +151,6 @@ def peekable_data_iterator(
         prepare_first_batch=prepare_first_batch,
         pmap_compatible=pmap_compatible,
     )
+
+
+__getattr__ = getter("plugin.jax.clu")

@@ -8,7 +8,7 @@ from typing import Any, Callable
 import jax
 import numpy as np
 
-from ...names import missing
+from ...names import getter, missing
 from ...python_function import NUMPY, Function, layouts_of, record_call
 from ...values import Samples, Values
 
@@ -121,3 +121,6 @@ def jax_function(
         return on_nodes
 
     return decorate if function is None else decorate(function)
+
+
+__getattr__ = getter("plugin.jax.fn")

@@ -8,6 +8,7 @@ from typing import Any, Callable
 import jax
 import numpy as np
 
+from ...names import getter
 from ...pipeline import pipeline_def
 from ..base_iterator import LastBatchPolicy, _DaliBaseIterator
 
@@ -193,3 +194,6 @@ def data_iterator(
         prepare_first_batch=prepare_first_batch,
         pmap_compatible=pmap_compatible,
     )
+
+
+__getattr__ = getter("plugin.jax.iterator")

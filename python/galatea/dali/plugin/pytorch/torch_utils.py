@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from ...names import missing
+from ...names import getter, missing
 from ...tensors import TensorCPU, TensorListCPU
 from ...types import DALIDataType
 
@@ -53,3 +53,6 @@ def to_torch_tensor(dali_tensor: Any, copy: bool) -> torch.Tensor:
     """A torch tensor over a DALI tensor's memory, or over a copy."""
     tensor = to_torch(dali_tensor._array)
     return tensor.clone() if copy else tensor
+
+
+__getattr__ = getter("plugin.pytorch.torch_utils")
