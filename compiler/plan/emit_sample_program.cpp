@@ -97,8 +97,8 @@ void Emitter::declare_sources() {
       if (!node.op->source) continue;
       if (node.op->is_fed()) {
         source_index_[id] = static_cast<int>(program_.external_inputs.size());
-        program_.external_inputs.push_back(
-            {port_of(external_name(node), graph_.type(node.outputs[0])), location_of(id), count_of_parts(node)});
+        program_.external_inputs.push_back({port_of(external_name(node), graph_.type(node.outputs[0])),
+                                            location_of(id), count_of_parts(node)});
       } else {
         source_index_[id] = static_cast<int>(program_.sources.size());
         program_.sources.push_back(

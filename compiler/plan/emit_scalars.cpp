@@ -157,8 +157,7 @@ int Emitter::emit_symbol(const kernel::ExprNode& e) {
       uint64_t key =
           graph_.node(node).has_own_seed ? graph_.node(node).key : hash64(seed_, graph_.node(node).key);
       int64_t source = table_.lineage().counting_source(node);
-      bool indexed =
-          source >= 0 && !graph_.node(static_cast<ir::NodeId>(source)).op->is_fed();
+      bool indexed = source >= 0 && !graph_.node(static_cast<ir::NodeId>(source)).op->is_fed();
       Instruction& instruction = emit(Op::kNodeKey);
       instruction.dst = new_register();
       instruction.a = add_constant(Cell{key});
