@@ -60,8 +60,7 @@ enum class Opcode : uint8_t {
   kStoreElements,   ///< slot[dst] = small dense tensor of `type`, extents lists[a .. a+imm) (immediate
                     ///< values), elements = registers lists[b …]
   kRead,            ///< slots lists[a …] = outputs of source b for this sample
-  kFeed,            ///< slot[dst] = external input b of this sample; slot[a], if there is one: which part of it
-                    ///< the sample is (i64 [1])
+  kFeed,            ///< slot[dst] = external input b of this sample, slot[a], if any, which part (i64 [1])
   kCallNative,      ///< native call a (natives[])
   kCallKernel,      ///< kernel call a (kernel_calls[])
   kRelease,         ///< slot[a] is no longer needed
