@@ -99,8 +99,8 @@ Value Evaluator::call_sources(const op::Operator& op, const std::string& path, C
   return make_list(std::move(results), arguments.span);
 }
 
-/// Fills in what the host says. False: nobody has said it; then what depends on the input stays unchecked.
-bool Evaluator::complete_input_type(op::GraphBuilder::NodeSpec& spec) {
+/// Notes what the host has to feed; `type`: if the operator says it.
+void Evaluator::add_input(op::GraphBuilder::NodeSpec& spec, const std::optional<InputType>& type) {
   // The host feeds each input by its name: a second one without a name gets a number.
   auto taken = [this](const std::string& name) {
     return node_names_.contains(name) ||
@@ -112,12 +112,18 @@ bool Evaluator::complete_input_type(op::GraphBuilder::NodeSpec& spec) {
   }
   const std::string name = spec.name.empty() ? "input" : spec.name;
   node_names_.emplace(name, spec.span);
+  inputs_.push_back({name, spec.span, type, type.has_value()});
+}
+
+/// Fills in what the host says. False: nobody has said it; then what depends on the input stays unchecked.
+bool Evaluator::complete_input_type(op::GraphBuilder::NodeSpec& spec) {
+  add_input(spec, std::nullopt);
+  const std::string name = inputs_.back().name;
   const auto* dtype = given<DType>(spec, "dtype");
   const auto* ndim = given<int64_t>(spec, "ndim");
   const auto* layout = given<std::string>(spec, "layout");
   if (layout && layout->empty()) layout = nullptr;
   const auto* shape = given<std::vector<int64_t>>(spec, "shape");
-  inputs_.push_back({name, spec.span, std::nullopt});
   std::optional<InputType>& known = inputs_.back().type;
   const auto found = options_.input_types.find(name);
   const bool is_told = found != options_.input_types.end();

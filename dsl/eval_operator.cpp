@@ -31,9 +31,6 @@ std::string_view why_not_here(std::string_view path) {
   if (path == "optical_flow")
     return "it runs on engines of NVIDIA's GPUs alone: compute the flow beforehand, and read it with "
            "fn.readers.numpy";
-  if (path == "experimental.inputs.video")
-    return "a film that is fed would be several batches: read its clips with fn.readers.video, or feed its bytes "
-           "for each clip to fn.decoders.video(…, start_frame=…)";
   return {};
 }
 
@@ -310,6 +307,7 @@ Value Evaluator::call_operator_once(const op::Operator& op, const std::string& p
   if (op.random && !spec.has_own_seed) spec.key = key;
   if (!missing.empty()) return recover(std::move(spec), std::move(missing));
   // The type of what a host feeds may still be open.
+  if (!op.parts_of_feed.empty()) add_input(spec, InputType{DType::kU8, 1, {}, {}});
   if (op.typed_by_host && !complete_input_type(spec)) return Value(ValueKind::kUnknown);
   return add_node(std::move(spec));
 }

@@ -425,6 +425,7 @@ class Evaluator {
   Value call_source(const op::Operator& op, const std::string& path, CallArguments& arguments);
   Value call_sources(const op::Operator& op, const std::string& path, CallArguments& arguments,
                      const CallArguments::Keyword& count);
+  void add_input(op::GraphBuilder::NodeSpec& spec, const std::optional<InputType>& type);
   bool complete_input_type(op::GraphBuilder::NodeSpec& spec);
   void find_feeds(ir::ValueId value, bool has_frames, std::set<ir::ValueId>& seen,
                   std::map<std::string, bool>& feeds) const;

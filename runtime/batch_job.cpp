@@ -44,11 +44,15 @@ SampleInput BatchJob::input(int slot) {
     std::lock_guard lock(mutex_);
     if (feed_tensors_.empty()) {
       for (size_t sample = 0; sample < static_cast<size_t>(num_samples_); ++sample) {
-        for (const auto& feed : feeds) feed_tensors_.push_back(&feed->samples[sample]);
+        for (const auto& feed : feeds) {
+          feed_tensors_.push_back(&feed->samples[sample]);
+          feed_parts_.push_back(feed->parts.empty() ? nullptr : &feed->parts[sample]);
+        }
       }
       note_feed_failures();
     }
     input.feeds = &feed_tensors_[at * feeds.size()];
+    input.feed_parts = &feed_parts_[at * feeds.size()];
     if (!feed_failures_.empty()) input.feed_failures = &feed_failures_[at * feeds.size()];
   }
   return input;

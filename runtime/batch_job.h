@@ -21,6 +21,7 @@ struct FedBatch {
   std::vector<Tensor> samples;
   std::vector<int64_t> ids;       ///< empty: running numbers
   FeedFailures failures;          ///< samples that could not be made; their tensors are none
+  std::vector<int64_t> parts;     ///< which part of its tensor each sample is; empty: all of it
   std::shared_ptr<void> counted;  ///< ends the count of its bytes
 };
 
@@ -138,6 +139,7 @@ class BatchJob final : public OutputSink {
   std::atomic<bool> begins_again_{false};
   std::vector<const Tensor*> feed_tensors_;  ///< sample-major
   std::vector<const Error*> feed_failures_;  ///< sample-major; empty: none failed
+  std::vector<const int64_t*> feed_parts_;   ///< sample-major; null: the sample is all that was fed
   std::vector<std::pair<int, Error>> errors_;
   std::vector<std::pair<int, SampleFailure>> skipped_, replaced_;
   DeviceSession* device_session_;

@@ -1,9 +1,11 @@
 #include "runtime/batch_planner.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include <fmt/ranges.h>
 
+#include "runtime/feed_parts.h"
 #include "runtime/messages.h"
 
 namespace galatea::runtime {
@@ -175,23 +177,64 @@ Status BatchPlanner::check_feed(size_t input, const std::vector<Tensor>& samples
     if (!bytes) return std::unexpected(std::move(bytes.error()));
     if (*bytes > 0 && !sample.data) return refuse(fmt::format("sample {} has no memory", k));
   }
-  if (feeds_[input].size() >= kMaxQueuedFeeds)
+  // A film may be any number of batches: its bytes are what it takes.
+  if (feeds_[input].size() >= kMaxQueuedFeeds && loaded_->program->external_inputs[input].parts < 0)
     return refuse(
         fmt::format("{} batches wait already; take some before feeding more", feeds_[input].size()));
-  // Batch n of every input has one size: compare with the inputs that were fed this batch already.
-  for (size_t other = 0; other < feeds_.size(); ++other) {
-    const int64_t behind_end = num_fed_[other] - num_fed_[input];
-    if (other == input || behind_end <= 0 || behind_end > static_cast<int64_t>(feeds_[other].size()))
-      continue;
-    const FeedEntry& entry = feeds_[other][feeds_[other].size() - static_cast<size_t>(behind_end)];
-    if (const auto* batch = std::get_if<std::shared_ptr<const FedBatch>>(&entry);
-        batch && (*batch)->samples.size() != samples.size()) {
-      return refuse(fmt::format("{} samples were fed, but '{}' was fed {} for the same batch", samples.size(),
-                                loaded_->program->external_inputs[other].port.name,
-                                (*batch)->samples.size()));
+  return {};
+}
+
+/// Batch n of every input has one size: compares with the inputs that were fed these batches already.
+Status BatchPlanner::check_sizes(size_t input, const std::vector<FeedPart>& batches) const {
+  const auto& inputs = loaded_->program->external_inputs;
+  for (size_t n = 0; n < batches.size(); ++n) {
+    for (size_t other = 0; other < feeds_.size(); ++other) {
+      const int64_t behind_end = num_fed_[other] - num_fed_[input] - static_cast<int64_t>(n);
+      if (other == input || behind_end <= 0 || behind_end > static_cast<int64_t>(feeds_[other].size()))
+        continue;
+      const FeedEntry& entry = feeds_[other][feeds_[other].size() - static_cast<size_t>(behind_end)];
+      if (const auto* batch = std::get_if<std::shared_ptr<const FedBatch>>(&entry);
+          batch && (*batch)->samples.size() != batches[n].num_samples) {
+        return make_error(
+            message::kBadFeed, inputs[input].port.name,
+            fmt::format("{} samples were fed, but '{}' was fed {} for the same batch", batches[n].num_samples,
+                        inputs[other].port.name, (*batch)->samples.size()));
+      }
     }
   }
   return {};
+}
+
+/// The batches that a feed is: one, or, of tensors that are several samples, as many as the samples of each fill.
+Result<std::vector<BatchPlanner::FeedPart>> BatchPlanner::batches_of(size_t input,
+                                                                     const FedBatch& fed) const {
+  const ExternalInput& external = loaded_->program->external_inputs[input];
+  if (external.parts < 0) return std::vector{FeedPart{.num_samples = fed.samples.size()}};
+  if (!fed.ids.empty())
+    return make_error(message::kBadFeed, external.port.name,
+                      "ids were given, and what is fed is several samples each");
+  std::vector<FeedPart> batches;
+  const int64_t most = loaded_->program->batch_size;
+  for (size_t k = 0; k < fed.samples.size(); ++k) {
+    int64_t count = 1;
+    if (!fed.failures.contains(k)) {
+      GALATEA_ASSIGN(count, count_parts(*loaded_, external, fed.samples[k]));
+    }
+    for (int64_t first = 0; first < count; first += most)
+      batches.push_back({k, first, static_cast<size_t>(std::min(most, count - first))});
+  }
+  return batches;
+}
+
+std::shared_ptr<const FedBatch> BatchPlanner::batch_of(const FedBatch& fed, const FeedPart& part) {
+  auto batch = std::make_shared<FedBatch>();
+  batch->counted = fed.counted;
+  batch->samples.assign(part.num_samples, fed.samples[part.tensor]);
+  batch->parts.resize(part.num_samples);
+  std::iota(batch->parts.begin(), batch->parts.end(), part.first);
+  if (const auto failure = fed.failures.find(part.tensor); failure != fed.failures.end())
+    batch->failures.emplace(0, failure->second);
+  return batch;
 }
 
 Status BatchPlanner::take_fed(const std::vector<Tensor>& samples, FedBatch& batch) {
@@ -270,9 +313,17 @@ Status BatchPlanner::feed(const std::string& input, const std::vector<Tensor>& s
   batch->ids = ids;
   batch->failures = failures;
   GALATEA_TRY(take_fed(samples, *batch));
+  GALATEA_ASSIGN(const std::vector<FeedPart> batches, batches_of(number, *batch));
+  std::vector<FeedEntry> entries;
+  if (at->parts < 0) {
+    entries.emplace_back(std::move(batch));
+  } else {
+    for (const FeedPart& part : batches) entries.emplace_back(batch_of(*batch, part));
+  }
   std::lock_guard lock(mutex_);
-  feeds_[number].emplace_back(std::move(batch));
-  ++num_fed_[number];
+  GALATEA_TRY(check_sizes(number, batches));
+  feeds_[number].insert(feeds_[number].end(), entries.begin(), entries.end());
+  num_fed_[number] += static_cast<int64_t>(entries.size());
   return {};
 }
 

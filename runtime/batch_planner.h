@@ -58,6 +58,12 @@ class BatchPlanner {
   struct EndMark {};
   using FeedEntry = std::variant<std::shared_ptr<const FedBatch>, EndMark>;
   static constexpr size_t kMaxQueuedFeeds = 256;
+  /// A batch of what was fed: `num_samples` parts of a tensor, from `first` on; or all tensors, one sample each.
+  struct FeedPart {
+    size_t tensor = 0;
+    int64_t first = 0;
+    size_t num_samples = 0;
+  };
 
   Plan plan_read();
   Plan plan_fed();
@@ -68,6 +74,9 @@ class BatchPlanner {
   const std::deque<FeedEntry>* find_feed(const std::string& input) const;
   Status check_feed(size_t input, const std::vector<Tensor>& samples, const std::vector<int64_t>& ids,
                     const FeedFailures& failures) const;
+  Result<std::vector<FeedPart>> batches_of(size_t input, const FedBatch& fed) const;
+  static std::shared_ptr<const FedBatch> batch_of(const FedBatch& fed, const FeedPart& part);
+  Status check_sizes(size_t input, const std::vector<FeedPart>& batches) const;
   Status take_fed(const std::vector<Tensor>& samples, FedBatch& batch);
   Result<std::shared_ptr<Buffer>> take_memory_for_feed(int64_t bytes);
   int64_t fed_in_epoch(size_t input) const;

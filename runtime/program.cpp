@@ -182,7 +182,7 @@ std::string InstructionPrinter::data(const Instruction& i) const {
                          slots(list(i.a, static_cast<int32_t>(source.outputs.size()))));
     }
     case Opcode::kFeed:
-      return fmt::format("s{} = input {} \"{}\"", i.dst, i.b,
+      return fmt::format("s{}{} = input {} \"{}\"", i.dst, i.a < 0 ? "" : fmt::format(", s{}", i.a), i.b,
                          program_.external_inputs[static_cast<size_t>(i.b)].port.name);
     default:
       return fmt::format("s{}", i.a);

@@ -60,7 +60,7 @@ enum class Opcode : uint8_t {
   kStoreElements,   ///< slot[dst] = small dense tensor of `type`, extents lists[a .. a+imm) (immediate
                     ///< values), elements = registers lists[b …]
   kRead,            ///< slots lists[a …] = outputs of source b for this sample
-  kFeed,            ///< slot[dst] = external input b of this sample
+  kFeed,            ///< slot[dst] = external input b of this sample, slot[a], if any, which part (i64 [1])
   kCallNative,      ///< native call a (natives[])
   kCallKernel,      ///< kernel call a (kernel_calls[])
   kRelease,         ///< slot[a] is no longer needed
@@ -227,6 +227,7 @@ struct SourceSpec {
 struct ExternalInput {
   Port port;
   int32_t location = -1;
+  int32_t parts = -1;  ///< native call that says how many samples a tensor is, its only result; -1: one
 };
 struct OutputSpec {
   Port port;               ///< extents all known: one contiguous buffer per batch

@@ -169,6 +169,15 @@ Status Frame::read(const Instruction& i, Worker& worker) {
   return Reading(*this, i).run();
 }
 
+/// Its number, where the planner keeps it: nobody writes to what is fed.
+Tensor Frame::part_of_feed(int32_t input) const {
+  const int64_t extent = 1;
+  Tensor number;
+  number.set_dense(DType::kI64, {&extent, 1});
+  number.data = reinterpret_cast<uint8_t*>(const_cast<int64_t*>(input_.feed_parts[input]));
+  return number;
+}
+
 void Frame::gather_operands(const NativeCallSpec& spec) {
   native_inputs_.clear();
   for (int32_t slot : spec.inputs) native_inputs_.push_back(slots_[static_cast<size_t>(slot)]);

@@ -191,6 +191,7 @@ Status Frame::step(const Instruction& i, Worker& worker) {
       if (input_.feed_failures && input_.feed_failures[i.b])
         return std::unexpected(*input_.feed_failures[i.b]);
       set_slot(i.dst, *input_.feeds[i.b], -1);
+      if (i.a >= 0) set_slot(i.a, part_of_feed(i.b), -1);
       return {};
     case Opcode::kCallNative:
       return call_native(i, worker);

@@ -48,6 +48,7 @@ struct SampleInput {
   const ReaderLoop::Place* reads = nullptr;     ///< per source
   const Tensor* const* feeds = nullptr;         ///< per external input
   const Error* const* feed_failures = nullptr;  ///< per external input: why it has no tensor, or null
+  const int64_t* const* feed_parts = nullptr;   ///< per external input: which part of its tensor, or null
   int64_t batch_bytes = 0;                      ///< of the batch's own outputs, which come on top
   MemoryNeed expected;                          ///< as learned() gave it before the sample started over
   DeviceBatch* device = nullptr;                ///< of a program for a GPU
@@ -152,6 +153,7 @@ class Frame {
   Status make_dense(int32_t dst, int32_t src);
   Status store_elements(const Instruction& i);
   Status load(const Instruction& i);
+  Tensor part_of_feed(int32_t input) const;
   Status read(const Instruction& i, Worker& worker);
   Status call_native(const Instruction& i, Worker& worker);
   Status call_kernel(const Instruction& i, Worker& worker);

@@ -160,6 +160,7 @@ void Verifier::data(const Instruction& i) {
              [this](int32_t value) { slot(value); });
       return;
     case Opcode::kFeed:
+      if (i.a >= 0) slot(i.a);
       return slot(i.dst), index(i.b, program_.external_inputs.size(), "external input");
     case Opcode::kRelease:
       return slot(i.a);

@@ -112,7 +112,7 @@ NOT_MEASURED = {
     **dict.fromkeys(("preemphasis_filter", "spectrogram", "power_spectrum", "mel_filter_bank", "to_decibels", "mfcc", "galatea.spec_augment"), "sound"),
     "zeros_like": "erase", "ones_like": "erase", "full_like": "erase",
 }
-NOT_MEASURED_GROUPS = ("decoders.", "readers.", "experimental.readers.", "io.", "random.", "transforms.")
+NOT_MEASURED_GROUPS = ("decoders.", "readers.", "experimental.readers.", "inputs.", "io.", "random.", "transforms.")
 #: Peers that do something else where the difference may not show it: area averages instead of a triangle, other pixels.
 OTHER_OUTPUT = {("resize half", "OpenCV"), ("resize half", "Albumentations"), ("resize half nearest", "OpenCV"),
                 ("resize half nearest", "Albumentations"), ("resize half", "kornia")}

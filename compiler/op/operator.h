@@ -172,6 +172,12 @@ struct Operator {
   /// Empty: it does not look.
   std::vector<std::string> types_declared_by;
   bool typed_by_host = false;  ///< a source whose dtype=, ndim= and layout= the host may give instead
+  /// Of a source that the host feeds, and whose tensors are several samples each, as a film is several clips: the
+  /// native function that says how many, from the arguments and the tensor. Output 1 says which of them a sample
+  /// is (I64 [1]).
+  std::string parts_of_feed;
+  /// Whether its samples come from the host, by the name of the node.
+  bool is_fed() const { return typed_by_host || !parts_of_feed.empty(); }
   /// Whether what this node gives for a sample depends on the other samples of its batch, those that come to
   /// the same block; empty: it never does. Says of the arguments what the definition does
   /// (RecipeBuilder::over_batch and its like), for passes that must not move such a node.

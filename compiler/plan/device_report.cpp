@@ -36,9 +36,12 @@ class Origins {
         case Opcode::kAllocateOutput:
         case Opcode::kStoreElements:
         case Opcode::kConstantTensor:
-        case Opcode::kFeed:
         case Opcode::kToHost:
           made_by_[static_cast<size_t>(i.dst)] = &i;
+          break;
+        case Opcode::kFeed:
+          made_by_[static_cast<size_t>(i.dst)] = &i;
+          if (i.a >= 0) made_by_[static_cast<size_t>(i.a)] = &i;
           break;
         case Opcode::kRead:
           for (int32_t k = 0; k < i.imm; ++k)

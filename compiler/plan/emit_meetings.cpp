@@ -48,7 +48,7 @@ bool Emitter::is_shared(ir::ValueId value) const {
     return std::ranges::all_of(merge.operands, [this](ir::ValueId operand) { return is_shared(operand); });
   }
   const ir::Node& node = graph_.node(made.node);
-  if (node.op->source) return node.op->name == "external_source";
+  if (node.op->source) return node.op->is_fed();
   if (output_of_[value] >= 0) return !program_.outputs[static_cast<size_t>(output_of_[value])].on_device;
   if (groups_.of_node[made.node] >= 0) return true;
   const op::Lowering& lowering = table_.lowering(made.node);

@@ -52,10 +52,11 @@ void Emitter::emit_source(ir::NodeId id) {
     table_.info(value).slot = new_slot();
     slots.push_back(table_.info(value).slot);
   }
-  if (node.op->name == "external_source") {
+  if (node.op->is_fed()) {
     Instruction& instruction = emit(Op::kFeed);
     instruction.location = location_of(id);
     instruction.dst = slots[0];
+    if (slots.size() > 1) instruction.a = slots[1];
     instruction.b = source_index_[id];
     return;
   }

@@ -80,15 +80,25 @@ std::vector<Port> Emitter::ports_of_source(const ir::Node& node) const {
   return ports;
 }
 
+/// The native call that says how many samples a fed tensor is: of the runtime, no instruction makes it.
+int32_t Emitter::count_of_parts(const ir::Node& node) {
+  if (node.op->parts_of_feed.empty()) return -1;
+  runtime::NativeCallSpec call;
+  call.function = node.op->parts_of_feed;
+  call.config = source_config(node);
+  program_.natives.push_back(std::move(call));
+  return static_cast<int32_t>(program_.natives.size()) - 1;
+}
+
 void Emitter::declare_sources() {
   for (ir::BlockId block : graph_.topological_order()) {
     for (ir::NodeId id : graph_.block(block).nodes) {
       const ir::Node& node = graph_.node(id);
       if (!node.op->source) continue;
-      if (node.op->name == "external_source") {
+      if (node.op->is_fed()) {
         source_index_[id] = static_cast<int>(program_.external_inputs.size());
-        program_.external_inputs.push_back(
-            {port_of(external_name(node), graph_.type(node.outputs[0])), location_of(id)});
+        program_.external_inputs.push_back({port_of(external_name(node), graph_.type(node.outputs[0])),
+                                            location_of(id), count_of_parts(node)});
       } else {
         source_index_[id] = static_cast<int>(program_.sources.size());
         program_.sources.push_back(

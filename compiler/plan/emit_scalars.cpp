@@ -147,7 +147,7 @@ int Emitter::emit_symbol(const kernel::ExprNode& e) {
     case SymbolKind::kSampleIndex: {
       Instruction& instruction = emit(Op::kSampleIndex);
       instruction.dst = new_register();
-      instruction.a = e.a < 0 || graph_.node(static_cast<ir::NodeId>(e.a)).op->name == "external_source"
+      instruction.a = e.a < 0 || graph_.node(static_cast<ir::NodeId>(e.a)).op->is_fed()
                           ? -1
                           : source_index_[static_cast<size_t>(e.a)];
       return instruction.dst;
@@ -157,8 +157,7 @@ int Emitter::emit_symbol(const kernel::ExprNode& e) {
       uint64_t key =
           graph_.node(node).has_own_seed ? graph_.node(node).key : hash64(seed_, graph_.node(node).key);
       int64_t source = table_.lineage().counting_source(node);
-      bool indexed =
-          source >= 0 && graph_.node(static_cast<ir::NodeId>(source)).op->name != "external_source";
+      bool indexed = source >= 0 && !graph_.node(static_cast<ir::NodeId>(source)).op->is_fed();
       Instruction& instruction = emit(Op::kNodeKey);
       instruction.dst = new_register();
       instruction.a = add_constant(Cell{key});

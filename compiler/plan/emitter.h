@@ -28,6 +28,7 @@ class Emitter {
   using Op = runtime::Opcode;
 
   // emit_sample_program.cpp: blocks and edges
+  int32_t count_of_parts(const ir::Node& node);
   void declare_sources();
   std::vector<Port> ports_of_source(const ir::Node& node) const;
   void find_directed_outputs();

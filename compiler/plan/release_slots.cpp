@@ -27,7 +27,9 @@ void for_each_slot(const Program& program, const Instruction& i, const F& f) {
     case Opcode::kAllocateOutput:
     case Opcode::kStoreElements:
     case Opcode::kConstantTensor:
+      return f(i.dst);
     case Opcode::kFeed:
+      if (i.a >= 0) f(i.a);
       return f(i.dst);
     case Opcode::kView:
     case Opcode::kCopySlot:

@@ -32,8 +32,8 @@ int64_t named_source(const ir::Graph& graph, ir::NodeId node) {
   for (ir::BlockId block : graph.topological_order()) {
     for (ir::NodeId id : graph.block(block).nodes) {
       const op::Operator& op = *graph.node(id).op;
-      if (id == source) return op.typed_by_host ? -1 : number;
-      if (op.source && !op.typed_by_host) ++number;
+      if (id == source) return op.is_fed() ? -1 : number;
+      if (op.source && !op.is_fed()) ++number;
     }
   }
   return -1;

@@ -30,6 +30,7 @@ class VideoState final : public runtime::NativeState {
   video::Padding padding = video::Padding::kConstant;
   std::vector<std::string> given;  ///< arguments whose values are the scalars
   size_t num_frames = 0;           ///< that `frames` names
+  bool is_fed = false;             ///< the film is of several samples, which share what is known of it
 };
 
 Result<std::shared_ptr<runtime::NativeState>> prepare_video(const std::string& config) {
@@ -45,6 +46,7 @@ Result<std::shared_ptr<runtime::NativeState>> prepare_video(const std::string& c
   state->padding = *padding;
   state->given = json.value("given", std::vector<std::string>{});
   state->num_frames = json.value("num_frames", size_t{0});
+  state->is_fed = json.value("is_fed", false);
   return state;
 }
 
@@ -86,6 +88,21 @@ FilmFile film_in(std::span<const uint8_t> bytes) {
   return {.name = "the film",
           .identity = fmt::format("bytes {} {:016x}", bytes.size(), checksum(text)),
           .open = [bytes] { return bytes_elsewhere("the film", bytes); }};
+}
+
+/// As long as the tensor's memory lives, its index and decoders are there for whoever comes next.
+FilmFile fed_film(const runtime::Tensor& encoded, std::span<const uint8_t> bytes) {
+  return {.name = "the film",
+          .identity = fmt::format("fed {} {}", fmt::ptr(bytes.data()), bytes.size()),
+          .lasting = video::Lasting::kProcess,
+          .owner = encoded.buffer,
+          .open = [bytes] { return bytes_elsewhere("the film", bytes); }};
+}
+
+/// `copy`: of a tensor with gaps; has to live as long as the film.
+FilmFile film_of(const runtime::Tensor& encoded, const VideoState& state, std::vector<uint8_t>& copy) {
+  const std::span<const uint8_t> bytes = bytes_of_input(encoded, copy);
+  return state.is_fed && encoded.buffer && copy.empty() ? fed_film(encoded, bytes) : film_in(bytes);
 }
 
 /// Which frames of a film the arguments ask for: `count` of them, `stride` apart, or a list.
@@ -155,7 +172,7 @@ class WantedFrames {
 
 Status video_peek(runtime::NativeContext& context) {
   std::vector<uint8_t> copy;
-  const FilmFile file = film_in(bytes_of_input(context.inputs[0], copy));
+  const FilmFile file = film_of(context.inputs[0], state_of(context), copy);
   GALATEA_ASSIGN(const auto index, FilmLibrary::of_process().index_of(file));
   GALATEA_ASSIGN(const WantedFrames wanted, WantedFrames::of(context, index->num_frames()));
   const video::FrameSize size = video::frame_size(index->stream(), state_of(context).look);
@@ -166,13 +183,36 @@ Status video_peek(runtime::NativeContext& context) {
 
 Status video_decode(runtime::NativeContext& context) {
   std::vector<uint8_t> copy;
-  const FilmFile file = film_in(bytes_of_input(context.inputs[0], copy));
+  const FilmFile file = film_of(context.inputs[0], state_of(context), copy);
   GALATEA_ASSIGN(const auto index, FilmLibrary::of_process().index_of(file));
   GALATEA_ASSIGN(const WantedFrames wanted, WantedFrames::of(context, index->num_frames()));
   const ClipWindow window = window_of(context);
   std::vector<int64_t> frames;
   for (int64_t k = window.begin[0]; k < window.end[0]; ++k) frames.push_back(wanted.frame(k));
   return paint(context, file, *index, frames, window.box());
+}
+
+// ---- fed films, a sequence of frames a sample
+
+class SequencesState final : public runtime::NativeState {
+ public:
+  int64_t length = 1;
+};
+
+Result<std::shared_ptr<runtime::NativeState>> prepare_sequences(const std::string& config) {
+  auto state = std::make_shared<SequencesState>();
+  state->length = parse_json(config).at("sequence_length").get<int64_t>();
+  return state;
+}
+
+Status count_sequences(runtime::NativeContext& context) {
+  std::vector<uint8_t> copy;
+  const runtime::Tensor& encoded = context.inputs[0];
+  const FilmFile file = fed_film(encoded, bytes_of_input(encoded, copy));
+  GALATEA_ASSIGN(const auto index, FilmLibrary::of_process().index_of(file));
+  const int64_t length = static_cast<const SequencesState*>(context.state)->length;
+  context.scalar_results[0] = cell_from_int(DType::kI64, (index->num_frames() + length - 1) / length);
+  return {};
 }
 
 // ---- from files
@@ -200,9 +240,10 @@ int64_t bytes_of_film(const FilmFile& file) {
 
 /// A copy of the input where it has gaps, and the decoder.
 int64_t bytes_of_encoded(std::span<const runtime::Tensor> inputs, std::span<const Cell>,
-                         const runtime::NativeState*) {
+                         const runtime::NativeState* state) {
   std::vector<uint8_t> copy;
-  return inputs[0].num_bytes() + bytes_of_film(film_in(bytes_of_input(inputs[0], copy)));
+  return inputs[0].num_bytes() +
+         bytes_of_film(film_of(inputs[0], *static_cast<const VideoState*>(state), copy));
 }
 
 int64_t bytes_of_clip(std::span<const runtime::Tensor> inputs, std::span<const Cell>,
@@ -235,9 +276,11 @@ std::vector<runtime::NativeFunction> video_functions() {
                                    .call = call,
                                    .working_bytes = working_bytes};
   };
-  return {function(kVideoPeek, video_peek, bytes_of_encoded),
-          function(kVideoDecode, video_decode, bytes_of_encoded),
-          function(kVideoClip, video_clip, bytes_of_clip)};
+  return {
+      function(kVideoPeek, video_peek, bytes_of_encoded),
+      function(kVideoDecode, video_decode, bytes_of_encoded),
+      function(kVideoClip, video_clip, bytes_of_clip),
+      {.name = kVideoSequences, .category = "decode", .prepare = prepare_sequences, .call = count_sequences}};
 }
 
 }  // namespace galatea::native

@@ -194,9 +194,7 @@ TEST(Library, OldClassesOfOperators) {
 }
 
 TEST(Library, WhatDaliHasAndGalateaLacksIsNamedSo) {
-  for (const char* use :
-       {"fn.experimental.inputs.video(sequence_length=2)", "ops.experimental.inputs.Video(sequence_length=2)",
-        "fn.optical_flow(1)", "ops.OpticalFlow()"}) {
+  for (const char* use : {"fn.optical_flow(1)", "ops.OpticalFlow()"}) {
     Staged staged = stage_text(std::string(kHead) + "    return " + use + "\n");
     EXPECT_EQ(staged.codes, std::vector<std::string>{"G0402"}) << use << "\n" << staged.diagnostics;
   }

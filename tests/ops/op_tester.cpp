@@ -53,6 +53,9 @@ const std::set<std::string> kTestedElsewhere = {
     "readers.video",
     "readers.video_clips",
     "readers.video_resize",
+    "inputs.video",
+    "fed_film",
+    "film_sequence",
     "video_clip",
     "video_sample",  // video_test
     "readers.tfrecord",

@@ -24,7 +24,6 @@ using Json = nlohmann::ordered_json;
 /// Readers, sound, video, other decoders, and functions of the host: later work.
 const std::set<std::string> kLater = {
     "dump_image",
-    "experimental.inputs.video",
     "optical_flow",
     "python_function",
 };

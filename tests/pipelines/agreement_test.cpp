@@ -100,10 +100,11 @@ TEST(PipelineGenerator, KnowsEveryOperatorOnImages) {
       "readers.coco", "readers.file", "readers.mxnet", "readers.nemo_asr", "readers.numpy",
       "readers.numpy_names", "readers.sequence", "decoders.video", "experimental.readers.video",
       "readers.video", "readers.video_clips", "readers.video_resize", "video_clip", "video_sample",
-      "readers.tfrecord", "readers.webdataset", "select", "sound_at_rate", "stored", "to_cpu", "to_gpu",
-      "multi_paste.counted", "multi_paste.source", "roi_align.reach", "roi_align.bins", "roi_align.samples",
-      "galatea.peek_image_orientation", "segmentation.object_of_lists", "ssd_random_crop.cut",
-      "ssd_random_crop.window", "segmentation.select_masks",
+      "inputs.video", "fed_film", "film_sequence", "readers.tfrecord", "readers.webdataset", "select",
+      "sound_at_rate", "stored", "to_cpu", "to_gpu", "multi_paste.counted", "multi_paste.source",
+      "roi_align.reach", "roi_align.bins", "roi_align.samples", "galatea.peek_image_orientation",
+      "segmentation.object_of_lists", "ssd_random_crop.cut", "ssd_random_crop.window",
+      "segmentation.select_masks",
       // Sound: kept/sound.dali-dsl.
       "galatea.spec_augment", "mel_filter_bank", "mfcc", "power_spectrum", "preemphasis_filter",
       "spectrogram", "to_decibels"};

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/scalar_op.h"
 #include "program_maker.h"
 
 namespace galatea::runtime {
@@ -215,6 +216,58 @@ TEST(Feed, WhatIsFedCountsTowardsTheLimit) {
     }
     EXPECT_GT(num_refused, 5);
     EXPECT_LE(session->statistics().peak_memory_bytes, 30'000);
+  }
+}
+
+/// Input a: u8[?], of which every tensor is as many samples as its first element says; outputs it and the part.
+std::shared_ptr<const Program> parts_program(int batch_size) {
+  ProgramMaker m;
+  m.program.batch_size = batch_size;
+  m.program.natives.emplace_back().function = "first element";
+  m.program.external_inputs = {{.port = make_port("a", DType::kU8, 1), .parts = 0}};
+  Instruction& feed = m.add(Opcode::kFeed);
+  feed.dst = m.slot(), feed.a = m.slot(), feed.b = 0;
+  const std::vector<int32_t> slots = {feed.dst, feed.a};
+  m.output("a", DType::kU8, {-1});
+  m.output("part", DType::kI64, {1});
+  return m.finish(slots);
+}
+
+NativeTable natives_that_count() {
+  NativeTable natives = test_natives();
+  NativeFunction function;
+  function.name = "first element";
+  function.category = "compute";
+  function.call = [](NativeContext& context) -> Status {
+    const int64_t count = context.inputs[0].data[0];
+    if (count > 100) return make_error(ErrorKind::kUser, "T0003", "there are too many parts");
+    context.scalar_results[0] = cell_from_int(DType::kI64, count);
+    return {};
+  };
+  natives.add(std::move(function));
+  return natives;
+}
+
+TEST(Feed, ATensorMayBeManySamples) {
+  const NativeTable natives = natives_that_count();
+  for (ExecutorKind executor : {ExecutorKind::kInline, ExecutorKind::kCpu}) {
+    SessionOptions options;
+    options.executor = executor;
+    options.num_threads = 2;
+    auto session = Session::create(parts_program(2), natives, options);
+    ASSERT_TRUE(session.has_value());
+    uint8_t five[] = {5}, one[] = {1}, many[] = {200};
+    EXPECT_FALSE((*session)->feed("a", {borrow(many, {1})}).has_value());
+    EXPECT_FALSE((*session)->feed("a", {borrow(five, {1})}, {7}).has_value());
+    ASSERT_TRUE((*session)->feed("a", {borrow(five, {1}), borrow(one, {1})}).has_value());
+    ASSERT_TRUE((*session)->end_of_feed().has_value());
+    std::vector<std::vector<int64_t>> parts;
+    for (auto batch = (*session)->next(); *batch; batch = (*session)->next()) {
+      std::vector<int64_t>& numbers = parts.emplace_back();
+      for (const Tensor& number : (**batch)->outputs[1].samples)
+        numbers.push_back(*reinterpret_cast<const int64_t*>(number.data));
+    }
+    EXPECT_EQ(parts, (std::vector<std::vector<int64_t>>{{0, 1}, {2, 3}, {4}, {0}}));
   }
 }
 

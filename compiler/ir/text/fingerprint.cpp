@@ -90,7 +90,7 @@ class Fingerprint {
   static bool counts(const op::Operator& op, const Arg& arg) {
     const op::ArgSpec* spec = op.find_arg(arg.name);
     if (spec && spec->no_effect) return false;
-    const bool is_reader = op.source && !op.typed_by_host;
+    const bool is_reader = op.source && !op.is_fed();
     if (!is_reader || arg.is_value()) return true;
     return !std::holds_alternative<std::string>(arg.as_attr()) &&
            !std::holds_alternative<std::vector<std::string>>(arg.as_attr());

@@ -91,7 +91,7 @@ def samples_of(data: Any, batch_size: int, layout: str | None) -> tuple[list, st
 
 
 class Feed:
-    """What one call of external_source fed: its inputs, their declared types, its source."""
+    """What one call of external_source fed, or of inputs.video: inputs, declared types, source."""
 
     def __init__(self, names: list[str], options: dict[str, Any]):
         self.names = names
@@ -101,6 +101,12 @@ class Feed:
         self.dtypes: dict[str, Any] = {}
         self.ndims: dict[str, int | None] = {}
         self.repeat_last = bool(options.get("repeat_last"))
+        self.is_film = bool(options.get("is_film"))  # what is fed is any number of batches
+
+    @staticmethod
+    def of_film(name: str) -> "Feed":
+        """The input of one call of inputs.video: bytes of films."""
+        return Feed([name], {"dtype": types.UINT8, "ndim": 1, "is_film": True}).declare()
 
     def declare(self) -> "Feed":
         """What the call said of each of its inputs."""
@@ -196,20 +202,26 @@ def make(options: dict[str, Any]) -> Any:
     return nodes if options.get("num_outputs") is not None else nodes[0]
 
 
+def name_of_input(given: str | None, recorder, inputs: dict) -> str:
+    """The name by which an input is fed: the one that was given, or one with a number."""
+    name = given
+    if name is None:
+        number = len(inputs)
+        while f"input_{number}" in recorder.input_names:
+            number += 1
+        name = f"input_{number}"
+    if name in recorder.input_names:
+        raise RuntimeError(f"two operators of the pipeline are named {name!r}")
+    recorder.input_names.add(name)
+    return name
+
+
 def _declared(options: dict[str, Any], recorder, inputs: dict, at) -> tuple[Feed, list]:
     """Records the inputs of one call, with their types; gives their nodes."""
     count = options.get("num_outputs")
     names, nodes = [], []
     for i in range(1 if count is None else count):
-        name = options.get("name")
-        if name is None:
-            number = len(inputs)
-            while f"input_{number}" in recorder.input_names:
-                number += 1
-            name = f"input_{number}"
-        if name in recorder.input_names:
-            raise RuntimeError(f"two operators of the pipeline are named {name!r}")
-        recorder.input_names.add(name)
+        name = name_of_input(options.get("name"), recorder, inputs)
         arguments = [("name", recorder.value(name, at))]
         dtype = each(options.get("dtype"), i)
         ndim = each(options.get("ndim"), i)

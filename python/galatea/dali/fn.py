@@ -20,6 +20,8 @@ from galatea.trace.node import Node as _Node
 from . import enumerations as _enumerations
 from . import types as _types
 from .errors import DeviceError
+from .external_source import Feed as _Feed
+from .external_source import name_of_input as _name_of_input
 from .graph import Again as _Again
 from .graph import recording as _recording
 from .names import document as _document
@@ -170,13 +172,25 @@ def call(path: str, inputs: tuple, keywords: dict[str, Any], shown: str = "") ->
     if absent:
         raise RuntimeError(f"{shown} needs the argument `{absent[0]}`")
     _enumerations.check(operator["name"], inputs, given, keywords)
-    with _recording():
+    is_fed = operator["name"] == "inputs.video"
+    if is_fed and pipe is not None and pipe._is_debug:
+        raise RuntimeError(
+            f"{shown} gives several batches for one that is fed, and debug mode knows one: feed "
+            "the bytes to an external_source, and decode them with fn.decoders.video"
+        )
+    with _recording() as recorder:
+        if is_fed:
+            taken = pipe._input_nodes if pipe is not None else {}
+            arguments["name"] = _name_of_input(arguments.get("name"), recorder, taken)
         made = _operators.call(operator, tuple(given), arguments)
+    if is_fed and pipe is not None:
+        pipe._input_nodes[made] = arguments["name"]
+        pipe._feeds.append(_Feed.of_film(arguments["name"]))
     _enumerations.follow(operator["name"], given, keywords, made)
-    if "readers" in operator["name"].split(".")[:-1]:  # experimental ones, too
-        pipe = Pipeline.current()
-        if pipe is not None:
-            pipe._add_reader(operator, arguments)
+    is_reader = "readers" in operator["name"].split(".")[:-1]  # experimental ones, too
+    if is_reader and pipe is not None:
+        pipe._add_reader(operator, arguments)
+    if is_reader or is_fed:
         _Again(_nodes_of(made), lambda: _nodes_of(call(path, inputs, keywords, shown)))
     if sets and len(sets[0]) == 1 and isinstance(made, list):
         return made[0]

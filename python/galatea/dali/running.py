@@ -259,19 +259,22 @@ class Running(State):
         self._fed[name].append((samples, layout))
 
     def _hand_over(self) -> None:
-        """Gives the session one batch of each input."""
+        """Gives the session one batch of each input.
+
+        Of a film that was given before, the session may have batches left; it says where not.
+        """
         feeds = {name: feed for feed in self._feeds for name in feed.names}
         repeating = {name for name in self._inputs if name in feeds and feeds[name].repeat_last}
         for name in sorted(self._inputs):
             queue = self._fed[name]
             if not queue and name in self._last_fed:
                 queue.append(self._last_fed[name])
-            if not queue:
+            if not queue and not (name in feeds and feeds[name].is_film):
                 raise NothingFedError(
                     f"the input {name!r} has no batch: call feed_input() before each run, or give "
                     "external_source a source"
                 )
-        for name in sorted(self._inputs):
+        for name in sorted(name for name in self._inputs if self._fed[name]):
             if name in repeating:
                 self._last_fed[name] = self._fed[name][0]
             samples, layout = self._fed[name].popleft()

@@ -23,6 +23,24 @@ far::DiskCacheOptions index_folder() {
   return options;
 }
 
+using Owner = std::weak_ptr<const void>;
+
+bool is_same(const Owner& one, const Owner& other) {
+  return !one.owner_before(other) && !other.owner_before(one);
+}
+
+/// Whether `kept` is of this very film.
+template <class Kept>
+bool is_of(const Kept& kept, const FilmFile& file) {
+  return kept.identity == file.identity && is_same(kept.owner, file.owner);
+}
+
+/// Nobody can ask for what is kept of a film whose memory is gone.
+template <class Kept>
+bool is_orphan(const Kept& kept) {
+  return kept.owner.expired() && !is_same(kept.owner, Owner());
+}
+
 }  // namespace
 
 int64_t decoder_bytes(const StreamFacts& stream) {
@@ -36,9 +54,9 @@ FilmLibrary& FilmLibrary::of_process() {
   return *library;
 }
 
-std::shared_ptr<const FilmIndex> FilmLibrary::kept_index(const std::string& identity) {
+std::shared_ptr<const FilmIndex> FilmLibrary::kept_index(const FilmFile& file) {
   const std::lock_guard lock(mutex_);
-  const auto kept = std::ranges::find(indexes_, identity, &KeptIndex::identity);
+  const auto kept = std::ranges::find_if(indexes_, [&](const KeptIndex& one) { return is_of(one, file); });
   if (kept == indexes_.end()) return nullptr;
   indexes_.splice(indexes_.begin(), indexes_, kept);
   return kept->index;
@@ -47,7 +65,8 @@ std::shared_ptr<const FilmIndex> FilmLibrary::kept_index(const std::string& iden
 std::shared_ptr<const FilmIndex> FilmLibrary::keep(const FilmFile& file, FilmIndex index) {
   auto shared = std::make_shared<const FilmIndex>(std::move(index));
   const std::lock_guard lock(mutex_);
-  indexes_.push_front({file.identity, shared});
+  std::erase_if(indexes_, is_orphan<KeptIndex>);
+  indexes_.push_front({file.identity, file.owner, shared});
   int64_t bytes = 0;
   for (const KeptIndex& kept : indexes_) bytes += kept.index->memory();
   for (; bytes > kMostIndexBytes && indexes_.size() > 1; indexes_.pop_back())
@@ -56,7 +75,7 @@ std::shared_ptr<const FilmIndex> FilmLibrary::keep(const FilmFile& file, FilmInd
 }
 
 Result<std::shared_ptr<const FilmIndex>> FilmLibrary::index_of(const FilmFile& file) {
-  if (auto kept = kept_index(file.identity)) return kept;
+  if (auto kept = kept_index(file)) return kept;
   if (file.lasting == Lasting::kAlways)
     if (const auto bytes = disk_.find(name_of_index(file.identity)))
       if (auto index = FilmIndex::from_bytes(*bytes)) return keep(file, std::move(*index));
@@ -72,7 +91,7 @@ Result<OpenFilm> FilmLibrary::borrow(const FilmFile& file, int64_t packet) {
     const std::lock_guard lock(mutex_);
     auto best = waiting_.end();
     for (auto it = waiting_.begin(); it != waiting_.end(); ++it) {
-      if (it->identity != file.identity) continue;
+      if (!is_of(*it, file)) continue;
       const auto distance = [&](int64_t next) { return next <= packet ? packet - next : INT64_MAX; };
       if (best == waiting_.end() || distance(it->film.next) < distance(best->film.next)) best = it;
     }
@@ -92,7 +111,9 @@ void FilmLibrary::give_back(const FilmFile& file, OpenFilm film) {
   const int64_t bytes = decoder_bytes(film.film->stream());
   std::list<Waiting> leaving;  // closed behind the lock
   const std::lock_guard lock(mutex_);
-  waiting_.push_front({file.identity, std::move(film), bytes});
+  waiting_.push_front({file.identity, file.owner, std::move(film), bytes});
+  for (auto next = waiting_.begin(); next != waiting_.end();)
+    if (const auto one = next++; is_orphan(*one)) leaving.splice(leaving.begin(), waiting_, one);
   int64_t all = 0;
   for (const Waiting& one : waiting_) all += one.bytes;
   while (waiting_.size() > kMostWaiting || (all > kMostWaitingBytes && waiting_.size() > 1)) {

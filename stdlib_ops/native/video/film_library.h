@@ -23,6 +23,9 @@ struct FilmFile {
   std::string name;      ///< for people
   std::string identity;  ///< of the content: what is kept of a film is found again under it
   Lasting lasting = Lasting::kSample;
+  /// Of a film in memory that lasts longer than its sample: whose the memory is. What is kept of the film holds on
+  /// to none of it, and is found as long as it lives.
+  std::weak_ptr<const void> owner = {};
   std::function<Result<std::shared_ptr<const ByteSource>>()> open;
 };
 
@@ -55,15 +58,17 @@ class FilmLibrary {
  private:
   struct KeptIndex {
     std::string identity;
+    std::weak_ptr<const void> owner;
     std::shared_ptr<const FilmIndex> index;
   };
   struct Waiting {
     std::string identity;
+    std::weak_ptr<const void> owner;
     OpenFilm film;
     int64_t bytes = 0;
   };
 
-  std::shared_ptr<const FilmIndex> kept_index(const std::string& identity);
+  std::shared_ptr<const FilmIndex> kept_index(const FilmFile& file);
   std::shared_ptr<const FilmIndex> keep(const FilmFile& file, FilmIndex index);
 
   far::DiskCache disk_;

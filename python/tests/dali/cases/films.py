@@ -104,3 +104,75 @@ def iterator(m, policy):
     )
     epochs = [[list(batch[0]["clip"].shape) for batch in batches] for _ in range(2)]
     return [epochs, len(batches)]
+
+
+def _fed(m, films, count, depth=1, batch_size=2, **options):
+    """What `count` runs give of films that are fed, one at a time, to `experimental.inputs.video`."""
+    pipe = m.Pipeline(batch_size, 1, None, prefetch_queue_depth=depth)
+    with pipe:
+        options = {"sequence_length": 4, **options}
+        pipe.set_outputs(m.fn.experimental.inputs.video(name="film", **options))
+    pipe.build()
+    for film in films:
+        pipe.feed_input("film", [m.np.fromfile(film, m.np.uint8)])
+    given = []
+    for _ in range(count):
+        try:
+            given.append(brief(m, pipe.run()))
+        except RuntimeError:
+            given.append("RuntimeError")
+    return given
+
+
+@each(
+    partial={},
+    pad={"last_sequence_policy": "pad"},
+    long={"sequence_length": 100},
+    long_pad={"sequence_length": 30, "last_sequence_policy": "pad"},
+    one={"sequence_length": 1, "batch_size": 16},
+    ahead={"depth": 3},
+    ignored={"affine": False, "no_copy": True},
+    wrong_policy={"last_sequence_policy": "cut"},
+    unknown_argument={"stride": 2},
+)
+def input_fed(m, options):
+    return _fed(m, [VP9], 5, **options)
+
+
+@case
+def input_of_two_films(m):
+    return _fed(m, [VP9, VP8], 9)
+
+
+@case
+def input_of_no_film(m):
+    return _fed(m, [__file__], 1)
+
+
+@case
+def input_goes_on_where_more_is_fed(m):
+    pipe = m.Pipeline(2, 1, None, prefetch_queue_depth=1)
+    with pipe:
+        film = m.fn.experimental.inputs.video(sequence_length=8)
+        pipe.set_outputs(m.fn.resize(film, size=[6, 8]))
+    pipe.build()
+    given = [m.raises(pipe.run)]
+    for _ in range(2):
+        pipe.feed_input(film, [m.np.fromfile(VP9, m.np.uint8)])
+        given += [[len(pipe.run()[0]), m.raises(pipe.run)]]
+    return given
+
+
+@case
+def input_beside_another(m):
+    pipe = m.Pipeline(2, 1, None, prefetch_queue_depth=1)
+    with pipe:
+        film = m.fn.experimental.inputs.video(name="film", sequence_length=4)
+        pipe.set_outputs(film, m.fn.external_source(name="x"))
+    pipe.build()
+    pipe.feed_input("film", [m.np.fromfile(VP9, m.np.uint8)])
+    given = []
+    for number in range(3):
+        pipe.feed_input("x", [m.np.int32(number)] * 2)
+        given.append(brief(m, pipe.run()))
+    return given
