@@ -66,9 +66,9 @@ void Evaluator::note_meaning(Span span, const Value& value) {
 
 std::vector<LibraryModule> Evaluator::library_modules() {
   for (const auto& [file, text] : library_texts()) {
-    std::string path = "galatea." + std::string(file);
+    std::string path(file);
     std::replace(path.begin(), path.end(), '/', '.');
-    load_library_file(path);
+    for (const char* root : {"galatea.", "nvidia.dali."}) load_library_file(root + path);
   }
   std::vector<LibraryModule> modules;
   std::map<std::string, ModuleObject*> all = library_;

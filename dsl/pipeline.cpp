@@ -6,45 +6,9 @@
 
 #include "compiler/ir/text/verifier.h"
 #include "dsl/evaluator.h"
+#include "dsl/pipeline_options.h"
 
 namespace galatea::dsl {
-namespace {
-
-// Options of DALI's executor that change nothing in galatea.
-constexpr std::string_view kNoEffectOptions[] = {"exec_pipelined",
-                                                 "exec_async",
-                                                 "exec_dynamic",
-                                                 "experimental_exec_dynamic",
-                                                 "stream_policy",
-                                                 "concurrency",
-                                                 "bytes_per_sample",
-                                                 "set_affinity",
-                                                 "max_streams",
-                                                 "default_cuda_stream_priority",
-                                                 "enable_memory_stats",
-                                                 "enable_checkpointing",
-                                                 "py_num_workers",
-                                                 "py_start_method",
-                                                 "py_callback_pickler",
-                                                 "debug",
-                                                 "device_id"};
-constexpr std::string_view kPipelineOptions[] = {"batch_size",
-                                                 "max_batch_size",
-                                                 "num_threads",
-                                                 "seed",
-                                                 "prefetch_queue_depth",
-                                                 "exact",
-                                                 "on_error",
-                                                 "memory_limit",
-                                                 "output_dtype",
-                                                 "output_ndim",
-                                                 "output_layout",
-                                                 "enable_conditionals",
-                                                 "device",
-                                                 "compat",
-                                                 "same_seed_same_draw"};
-
-}  // namespace
 
 struct Evaluator::OutputChecks {
   struct Check {
@@ -150,19 +114,15 @@ bool Evaluator::apply_option(const std::string& name, const Value& value, Span s
     return true;
   }
   if (name == "checkpoint") return fail(Message::kNotYet, span, {"`" + name + "=`"}), false;
-  if (std::find(std::begin(kNoEffectOptions), std::end(kNoEffectOptions), name) !=
-      std::end(kNoEffectOptions)) {
-    if (name == "device_id") {
-      if (value.is(ValueKind::kInt) || value.is(ValueKind::kNone) || value.is(ValueKind::kUnknown))
-        return true;
-      fail(Message::kArgumentKind, span, {"device_id", "the number of a GPU, or None", type_text(value)});
-      return false;
-    }
+  if (name == "device_id")
+    return value.is(ValueKind::kInt) || value.is(ValueKind::kUnknown) ? true
+                                                                      : wrong("the number of a GPU, or None");
+  if (find_pipeline_option(name)) {
     note(Message::kNoEffect, span, {"`" + name + "`", "the executor of galatea has no such choice"});
     return true;
   }
-  std::vector<std::string> names(std::begin(kPipelineOptions), std::end(kPipelineOptions));
-  names.insert(names.end(), std::begin(kNoEffectOptions), std::end(kNoEffectOptions));
+  std::vector<std::string> names;
+  for (const PipelineOption& option : pipeline_options()) names.emplace_back(option.name);
   Diagnostic diagnostic = diagnose(Message::kUnknownParameter, name_span, {"pipeline_def", name, ""});
   suggest(diagnostic, name, names);
   report(std::move(diagnostic));

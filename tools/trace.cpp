@@ -68,7 +68,17 @@ std::string numbers_text(const std::vector<double>& numbers) {
 }
 
 std::string arm_text(const TracedBranch& branch) {
-  return branch.arms == 2 ? (branch.arm == 0 ? "true" : "false") : std::to_string(branch.arm);
+  if (branch.arms == 2) return branch.arm == 0 ? "the arm for true" : "the arm for false";
+  return fmt::format("arm {} of {}", branch.arm, branch.arms);
+}
+
+/// The beginning of what is too long for a line, such as the body of a pixel function.
+std::string shortened(const std::string& value) {
+  constexpr size_t kLongest = 120;
+  if (value.size() <= kLongest) return value;
+  size_t end = kLongest;
+  while ((static_cast<unsigned char>(value[end]) & 0xC0) == 0x80) --end;  // not inside a letter
+  return value.substr(0, end) + "…";
 }
 
 std::string as_text(const SampleTrace& trace) {
@@ -76,13 +86,13 @@ std::string as_text(const SampleTrace& trace) {
   for (const TraceStep& step : trace.steps) {
     const std::string line = step.line > 0 ? fmt::format("line {:>4}  ", step.line) : std::string(11, ' ');
     if (const auto* branch = std::get_if<TracedBranch>(&step.what)) {
-      text += fmt::format("{}if: the condition is {:g}, so arm {} of {}\n", line, branch->selector,
-                          arm_text(*branch), branch->arms);
+      text += fmt::format("{}if: the condition is {:g}, which takes {}\n", line, branch->selector,
+                          arm_text(*branch));
       continue;
     }
     const auto& call = std::get<TracedCall>(step.what);
     std::vector<std::string> arguments = call.inputs;
-    for (const auto& [name, value] : call.arguments) arguments.push_back(name + "=" + value);
+    for (const auto& [name, value] : call.arguments) arguments.push_back(name + "=" + shortened(value));
     text += fmt::format("{}{}({}){}\n", line, call.name, fmt::join(arguments, ", "),
                         call.is_random ? "  drawn" : "");
     for (const TracedValue& value : call.outputs)
@@ -101,6 +111,12 @@ nlohmann::ordered_json as_json(const TracedValue& value) {
   return json;
 }
 
+/// Numbers, lists, texts and truths as what they are; types and the like as their names.
+nlohmann::ordered_json json_or_text(const std::string& value) {
+  nlohmann::ordered_json json = parse_ordered_json(value);
+  return json.is_discarded() ? nlohmann::ordered_json(value) : json;
+}
+
 nlohmann::ordered_json as_json(const SampleTrace& trace) {
   nlohmann::ordered_json steps = nlohmann::ordered_json::array();
   for (const TraceStep& step : trace.steps) {
@@ -113,7 +129,7 @@ nlohmann::ordered_json as_json(const SampleTrace& trace) {
       json["random"] = call.is_random;
       json["inputs"] = call.inputs;
       json["arguments"] = nlohmann::ordered_json::object();
-      for (const auto& [name, value] : call.arguments) json["arguments"][name] = value;
+      for (const auto& [name, value] : call.arguments) json["arguments"][name] = json_or_text(value);
       json["outputs"] = nlohmann::ordered_json::array();
       for (const TracedValue& value : call.outputs) json["outputs"].push_back(as_json(value));
     }

@@ -3,6 +3,7 @@
 "use strict";
 
 const assert = require("assert");
+const fs = require("fs");
 const Module = require("module");
 const path = require("path");
 
@@ -21,6 +22,7 @@ const keep = (name) => (language, provider) => { registered[name] = provider; re
 const listeners = {};
 const listen = (name) => (listener) => { listeners[name] = listener; return { dispose() {} }; };
 const documents = [];
+const settings = new Set();
 
 const vscode = {
   Position, Range,
@@ -63,7 +65,7 @@ const vscode = {
     openTextDocument: async (document) => document,
     textDocuments: documents,
     workspaceFolders: [],
-    getConfiguration: () => ({ get: () => program }),
+    getConfiguration: (section) => ({ get: (name) => { settings.add(`${section}.${name}`); return program; } }),
     onDidOpenTextDocument: listen("open"),
     onDidChangeTextDocument: listen("change"),
     onDidSaveTextDocument: listen("save"),
@@ -92,10 +94,46 @@ async function until(condition) {
   while (!condition()) await new Promise((resolve) => setTimeout(resolve, 5));
 }
 
+const home = path.join(folder, "editors/vscode");
+const readText = (name) => fs.readFileSync(path.join(home, name), "utf8");
+
+/// What package.json promises is there, and is packed. The extension is active by now.
+function checkPackage() {
+  const about = JSON.parse(readText("package.json"));
+  const { languages, grammars, configuration, commands = [], ...others } = about.contributes;
+  assert.deepStrictEqual(others, {}, "contributions that nothing here looks at");
+
+  const names = languages.map((one) => one.id);
+  assert.ok(names.includes("galatea"));
+  for (const grammar of grammars) {
+    assert.ok(names.includes(grammar.language), grammar.language);
+    assert.strictEqual(JSON.parse(readText(grammar.path)).scopeName, grammar.scopeName);
+  }
+  const packed = readText("pack.py");
+  const files = [about.main, ...languages.map((one) => one.configuration), ...grammars.map((one) => one.path)];
+  for (const file of files) {
+    assert.ok(fs.existsSync(path.join(home, file)), file);
+    assert.ok(packed.includes(`"${file.replace(/^\.\//, "")}"`), `${file} is not packed`);
+  }
+  for (const one of languages) JSON.parse(readText(one.configuration));
+  for (const [, module] of readText(about.main).matchAll(/require\("\.\/(.*?)"\)/g))
+    assert.ok(packed.includes(`"${module.replace(/\.js$/, "")}.js"`), `${module} is not packed`);
+
+  const known = [...names, "json"];  // policy documents are JSON, which is the editor's own
+  for (const event of about.activationEvents) {
+    const [kind, language] = event.split(":");
+    assert.strictEqual(kind, "onLanguage");
+    assert.ok(known.includes(language), event);
+  }
+  assert.deepStrictEqual(Object.keys(configuration.properties).sort(), [...settings].sort());
+  for (const one of commands) assert.ok(registered[one.command], one.command);
+}
+
 async function main() {
   documents.push(document);
   const context = { subscriptions: [] };
   await extension.activate(context);
+  checkPackage();
   await until(() => published.has(uri));
   const errors = published.get(uri).filter((one) => one.severity === 0);
   assert.strictEqual(errors.length, 1);

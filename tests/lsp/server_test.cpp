@@ -113,6 +113,54 @@ TEST(Lsp, HoverTellsOperatorsAndTheirArguments) {
   EXPECT_TRUE(session.at_cursor("textDocument/hover").is_null());
 }
 
+/// A text whose cursor stands at the first of a word.
+std::string with_cursor_at(std::string text, const std::string& word) {
+  return text.insert(text.find(word), "|");
+}
+
+TEST(Lsp, HoverTellsOptionsConstantsTypesAndModules) {
+  const std::string text = std::string(kHead) +
+                           "from nvidia.dali.auto_aug.rand_augment import rand_augment\n\n\n"
+                           "@pipeline_def(batch_size=2, debug=False, seed=None)\n"
+                           "def train(data: str, size: int = 224):\n"
+                           "    encoded, label = fn.readers.file(file_root=data, name=\"Reader\")\n"
+                           "    return rand_augment(fn.decoders.image(encoded), n=1, m=9), label\n";
+  const std::pair<const char*, const char*> wanted[] = {
+      {"batch_size", "Samples in a batch."},
+      {"debug", "has no effect"},
+      {"name=", "finds a reader"},
+      {"None", "at its default"},
+      {"False", "`False: bool`"},
+      {"str,", "`str: type`"},
+      {"int =", "whole number"},
+      {"nvidia", "module nvidia\n"},
+      {"dali ", "module nvidia.dali\n"},
+      {"auto_aug", "module nvidia.dali.auto_aug\n"},
+      {"rand_augment", "module nvidia.dali.auto_aug.rand_augment\n"},
+      {"n=1", "an argument of"}};
+  Session session;
+  for (const auto& [word, said] : wanted) {
+    session.open("/p/a.dali-dsl", with_cursor_at(text, word));
+    session.diagnostics("/p/a.dali-dsl");
+    const std::string hover = hover_text(session.at_cursor("textDocument/hover"));
+    EXPECT_TRUE(hover.contains(said)) << word << ": " << hover;
+  }
+}
+
+TEST(Lsp, CompletesOptionsOfThePipeline) {
+  Session session;
+  session.open("/p/a.dali-dsl", std::string(kHead) + "@pipeline_def(batch_size=2, |)\n");
+  const std::vector<std::string> options = labels_of(session.at_cursor("textDocument/completion"));
+  EXPECT_TRUE(holds(options, {"num_threads=", "seed=", "on_error="}));
+  EXPECT_FALSE(holds(options, {"batch_size="})) << "it is given";
+  EXPECT_FALSE(holds(options, {"debug="})) << "it has no effect";
+  session.open("/p/a.dali-dsl", std::string(kHead) + "@pipeline_def(exact=|)\n");
+  EXPECT_TRUE(holds(labels_of(session.at_cursor("textDocument/completion")), {"True", "False"}));
+  const Json help = session.at_cursor("textDocument/signatureHelp");
+  const Json& parameters = help["signatures"][0]["parameters"];
+  EXPECT_EQ(parameters[help["activeParameter"].get<size_t>()]["label"], "exact: bool = True");
+}
+
 TEST(Lsp, CompletesMembersOfModules) {
   Session session;
   session.open("/p/a.dali-dsl", pipeline("    image = fn.|\n    return image\n"));
@@ -147,6 +195,10 @@ TEST(Lsp, CompletesImportsAndNothingInWords) {
   EXPECT_TRUE(holds(labels_of(session.at_cursor("textDocument/completion")), {"fn", "types", "math"}));
   session.open("/p/a.dali-dsl", "from nvidia.|\n");
   EXPECT_TRUE(holds(labels_of(session.at_cursor("textDocument/completion")), {"dali"}));
+  session.open("/p/a.dali-dsl", "from nvidia.dali.auto_aug.|\n");
+  const std::vector<std::string> modules = labels_of(session.at_cursor("textDocument/completion"));
+  EXPECT_TRUE(holds(modules, {"rand_augment", "auto_augment"}));
+  EXPECT_FALSE(holds(modules, {"timm"})) << "which is galatea's own";
   session.open("/p/a.dali-dsl", "x = \"fn.|\"\n");
   EXPECT_TRUE(session.at_cursor("textDocument/completion").is_null());
   session.open("/p/a.dali-dsl", "x = 1  # fn.|\n");

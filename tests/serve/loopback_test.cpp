@@ -1,4 +1,9 @@
 // The program as a whole, over a connection.
+#include <arpa/inet.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
 #include <chrono>
 #include <thread>
 
@@ -77,6 +82,112 @@ TEST(Loopback, LargeRequestsAreRefused) {
   const auto longest = client.Get("/" + std::string(20'000, 'a'));
   EXPECT_TRUE(!longest || longest->status == 414);
   EXPECT_EQ(client.Get("/")->status, 200);
+}
+
+/// A connection that says what no client of HTTP would.
+class RawClient {
+ public:
+  explicit RawClient(int port) {
+    sockaddr_in address = {};
+    address.sin_family = AF_INET;
+    address.sin_port = htons(static_cast<uint16_t>(port));
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    is_open_ = ::connect(socket_, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
+  }
+  ~RawClient() { ::close(socket_); }
+  RawClient(const RawClient&) = delete;
+  RawClient& operator=(const RawClient&) = delete;
+
+  /// false: the server has closed the connection.
+  bool send(const std::string& bytes) {
+    is_open_ = is_open_ && ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL) ==
+                               static_cast<ssize_t>(bytes.size());
+    return is_open_;
+  }
+  /// What the server says until it closes the connection, or is silent for so long.
+  std::string receive(std::chrono::milliseconds silence) {
+    std::string all;
+    char bytes[4096];
+    for (pollfd polled = {socket_, POLLIN, 0}; ::poll(&polled, 1, static_cast<int>(silence.count())) > 0;) {
+      const ssize_t count = ::recv(socket_, bytes, sizeof bytes, 0);
+      if (count <= 0) {
+        is_open_ = false;
+        break;
+      }
+      all.append(bytes, static_cast<size_t>(count));
+    }
+    return all;
+  }
+  bool is_open() const { return is_open_; }
+
+ private:
+  int socket_ = ::socket(AF_INET, SOCK_STREAM, 0);
+  bool is_open_ = false;
+};
+
+std::string request_with_headers(const ServeProcess& server, const std::string& headers) {
+  return "GET / HTTP/1.1\r\nX-Galatea-Token: " + server.token() + "\r\n" + headers + "\r\n";
+}
+
+TEST(Loopback, TwoHostsAreRefused) {
+  const ScratchFolder folder;
+  const ServeProcess server(arguments(folder.write("small.dali-dsl", kText)));
+  const std::string own = "Host: 127.0.0.1:" + std::to_string(server.port()) + "\r\n";
+  const auto status = [&](const std::string& headers) {
+    RawClient client(server.port());
+    client.send(request_with_headers(server, headers + "Connection: close\r\n"));
+    return client.receive(std::chrono::seconds(30)).substr(0, 12);
+  };
+  EXPECT_EQ(status(own), "HTTP/1.1 200");
+  EXPECT_EQ(status(own + "Host: evil.example\r\n"), "HTTP/1.1 403");
+  EXPECT_EQ(status("host: evil.example\r\n" + own), "HTTP/1.1 403");
+  EXPECT_EQ(status(own + own), "HTTP/1.1 403");
+  EXPECT_EQ(status(""), "HTTP/1.1 403");
+}
+
+TEST(Loopback, RequestsOnOneConnectionFollowEachOther) {
+  const ScratchFolder folder;
+  const ServeProcess server(arguments(folder.write("small.dali-dsl", kText)));
+  RawClient client(server.port());
+  const std::string own = "Host: 127.0.0.1:" + std::to_string(server.port()) + "\r\n";
+  client.send(request_with_headers(server, own) +
+              request_with_headers(server, own + "Connection: close\r\n"));
+  const std::string answers = client.receive(std::chrono::seconds(30));
+  const size_t second = answers.find("HTTP/1.1 200", 1);
+  EXPECT_EQ(answers.find("HTTP/1.1 200"), 0u) << answers.substr(0, 100);
+  ASSERT_NE(second, std::string::npos);
+  EXPECT_EQ(answers.find("HTTP/1.1", second + 1), std::string::npos) << "two answers";
+}
+
+TEST(Loopback, HeadersWithoutAnEndAreCutOff) {
+  const ScratchFolder folder;
+  const ServeProcess server(arguments(folder.write("small.dali-dsl", kText)));
+  RawClient client(server.port());
+  client.send("GET / HTTP/1.1\r\n");
+  std::string lines;
+  for (int k = 0; k < 1000; ++k) lines += "X-" + std::to_string(k) + ": more\r\n";
+  constexpr size_t kEnough = size_t{64} << 20;  // bytes; what the sockets hold on the way included
+  size_t sent = 0;
+  while (sent < kEnough && client.send(lines)) sent += lines.size();
+  EXPECT_LT(sent, kEnough);
+  EXPECT_EQ(server.client().Get("/")->status, 200) << "others are served";
+}
+
+TEST(Loopback, ARequestThatNeverEndsIsCutOff) {
+  const ScratchFolder folder;
+  const ServeProcess server(arguments(folder.write("small.dali-dsl", kText)));
+  RawClient client(server.port());
+  client.send("GET / HTTP/1.1\r\n");
+  // Every wait is short, and the sum of them is not.
+  constexpr std::chrono::milliseconds kBetween(250);
+  constexpr int kMost = 4 * 60;
+  int sent = 0;
+  while (sent < kMost && client.send("a: b\r\n")) {
+    client.receive(kBetween);
+    if (!client.is_open()) break;
+    ++sent;
+  }
+  EXPECT_LT(sent, kMost);
 }
 
 TEST(Loopback, ASavedFileWakesThePage) {

@@ -117,6 +117,37 @@ TEST_F(ServerTest, PicturesAreThoseOfView) {
   EXPECT_GE(compared, 9);
 }
 
+TEST_F(ServerTest, ClipsOnTheWayAreStripsOfTheirFrames) {
+  serve(R"(from nvidia.dali import pipeline_def, fn
+
+@pipeline_def(batch_size=1, num_threads=1)
+def clips(data: str):
+    clip = fn.readers.video(filenames=[data], sequence_length=8)
+    small = fn.resize(clip, size=[24, 32])
+    return fn.flip(small)
+)",
+        GALATEA_SOURCE_DIR "/tests/video/films/mpeg4.avi");
+  const Document json = ask_json("/api/pipeline", {{"samples", "1"}});
+  if (json["text"].get<std::string>().contains("libgalatea_video"))
+    GTEST_SKIP() << "SKIPPED: " << json["text"];  // no libav here
+  ASSERT_TRUE(json["ok"].get<bool>()) << json["text"];
+  ASSERT_EQ(json["columns"].size(), 3u) << json["columns"];
+  for (size_t node = 0; node < 3; ++node) {
+    SCOPED_TRACE(json["columns"][node].dump());
+    EXPECT_EQ(json["columns"][node]["is_output"].get<bool>(), node == 2);
+    const Document& cell = json["samples"][0]["cells"][node];
+    EXPECT_TRUE(contains(cell["caption"].get<std::string>(), "6 of 8 frames")) << cell;
+    const Response frame =
+        ask("/api/frame",
+            {{"run", json["run"].dump()}, {"sample", "0"}, {"node", std::to_string(node)}, {"size", "1024"}});
+    ASSERT_EQ(frame.type, "image/png");
+    const Pixels strip = decode(frame.body);
+    EXPECT_EQ(strip.width, cell["width"].get<int>());
+    EXPECT_EQ(strip.height, cell["height"].get<int>());
+    EXPECT_EQ(strip.channels, 3);
+  }
+}
+
 TEST_F(ServerTest, SaysWhatTheParametersAndVariablesAre) {
   serve(kFlips);
   const Document json = ask_json("/api/pipeline", {{"samples", "2"}});

@@ -89,7 +89,44 @@ TEST_F(TraceCommand, TextNamesLinesDrawsAndArms) {
   ASSERT_EQ(outcome.status, 0) << outcome.err;
   EXPECT_TRUE(contains(outcome.out, "line    7  decoders.image(%encoded)")) << outcome.out;
   EXPECT_TRUE(contains(outcome.out, "line    9  if: the condition is")) << outcome.out;
+  EXPECT_TRUE(contains(outcome.out, ", which takes the arm for ")) << outcome.out;
   EXPECT_TRUE(contains(outcome.out, "%label       i32[1]                 = 0")) << outcome.out;
+}
+
+TEST_F(TraceCommand, ArgumentsAreValuesInJson) {
+  const Json steps = trace("0")["steps"];
+  EXPECT_EQ(steps[0]["operator"], "readers.file");
+  EXPECT_EQ(steps[0]["arguments"]["file_root"], std::string(GALATEA_BINARY_DIR) + "/samples");
+  EXPECT_EQ(steps[2]["operator"], "random.coin_flip");
+  EXPECT_EQ(steps[2]["arguments"]["probability"].get<double>(), 0.6);
+  const Json& cast = steps[steps.size() - 2];
+  EXPECT_EQ(cast["operator"], "cast");
+  EXPECT_EQ(cast["arguments"]["dtype"], "f32") << "which is no JSON";
+}
+
+TEST_F(TraceCommand, LongArgumentsAreCutInTheText) {
+  const std::string file = scratch_.write("pixel.dali-dsl", R"(import galatea
+from galatea import fn, pipeline_def
+
+
+@galatea.pixel(border="clamp")
+def mixed(image):
+    def at(y, x, c):
+        return image[y, x, c] * 0.25 + image[y + 1, x, c] * 0.25 + image[y, x + 1, c] * 0.5
+
+    return at
+
+
+@pipeline_def(batch_size=1)
+def train(data: str):
+    encoded, label = fn.readers.file(file_root=data)
+    return mixed(fn.decoders.image(encoded))
+)");
+  const Outcome outcome = galatea::testing::run_galatea(
+      {"trace", file, "--set", std::string("data=") + GALATEA_BINARY_DIR + "/samples"}, scratch_.path());
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_TRUE(contains(outcome.out, "body=")) << outcome.out;
+  EXPECT_TRUE(contains(outcome.out, "…")) << outcome.out;
 }
 
 TEST_F(TraceCommand, FindsASampleByItsName) {

@@ -11,6 +11,7 @@
 #include "tools/lsp/cursor.h"
 #include "tools/lsp/features.h"
 #include "tools/lsp/operator_text.h"
+#include "tools/lsp/words.h"
 
 namespace galatea::tools::lsp {
 namespace {
@@ -175,8 +176,19 @@ void complete_value(const Query& query, const op::ArgSpec& argument, Items& item
     items.add(types + "." + value, kEnumMember, "", 0);
 }
 
+void complete_option(const CallAround& call, Items& items) {
+  for (const dsl::PipelineOption& option : dsl::pipeline_options()) {
+    const bool is_given = std::ranges::find(call.given, option.name) != call.given.end();
+    if (option.name == call.keyword && option.type == "bool")
+      for (const char* value : {"True", "False"}) items.add(value, kKeyword, "", 0);
+    if (call.keyword.empty() && !is_given && !option.documentation.empty())
+      items.add(std::string(option.name) + "=", kField, option_label(option), 1);
+  }
+}
+
 void complete_argument(const Query& query, const CallAround& call, Items& items) {
   const Names& names = *query.document.syntax().names;
+  if (is_pipeline_def(names, call)) return complete_option(call, items);
   if (const op::Operator* op =
           query.vocabulary.operator_at(imported_path(names, call.callee, query.offset))) {
     for (const op::ArgSpec& argument : op::all_arguments(*op)) {
@@ -241,8 +253,16 @@ Json signature_help(const Query& query) {
   std::string label;
   std::vector<std::string> labels, names;
   std::string documentation;
-  if (const op::Operator* op =
-          query.vocabulary.operator_at(imported_path(*syntax.names, call->callee, query.offset))) {
+  if (is_pipeline_def(*syntax.names, *call)) {
+    documentation = "Makes a pipeline of the function below it.";
+    for (const dsl::PipelineOption& option : dsl::pipeline_options()) {
+      if (option.documentation.empty()) continue;
+      labels.push_back(option_label(option));
+      names.emplace_back(option.name);
+    }
+    label = fmt::format("pipeline_def({})", fmt::join(labels, ", "));
+  } else if (const op::Operator* op =
+                 query.vocabulary.operator_at(imported_path(*syntax.names, call->callee, query.offset))) {
     label = signature_of(*op);
     documentation = op->summary;
     for (const Port& input : op->inputs) {

@@ -89,6 +89,7 @@ std::optional<CallAround> call_around(const std::vector<Token>& tokens, uint32_t
   if (open == end || !is_sign(tokens[open], "(") || open == 0 || !is_word(tokens[open - 1]))
     return std::nullopt;
   call.callee = dotted_up_to(tokens, tokens[open - 1]);
+  call.callee_span = tokens[open - 1].span;
   // What is written behind the place is given, too.
   depth = 0;
   for (size_t at = end; at < tokens.size() && depth >= 0; ++at) {

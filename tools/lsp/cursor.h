@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/source.h"
 #include "dsl/lexer.h"
 
 namespace galatea::tools::lsp {
@@ -24,6 +25,7 @@ struct DottedName {
 /// `fn.resize(image, size=2|`.
 struct CallAround {
   std::vector<std::string> callee;  ///< {fn, resize}
+  Span callee_span;                 ///< of its last name
   std::vector<std::string> given;   ///< keywords written in the call
   std::string keyword;              ///< of the argument at the place; empty: by position
   size_t index = 0;                 ///< of the argument at the place, from 0

@@ -9,6 +9,7 @@
 #include "tools/lsp/cursor.h"
 #include "tools/lsp/features.h"
 #include "tools/lsp/operator_text.h"
+#include "tools/lsp/words.h"
 
 namespace galatea::tools::lsp {
 namespace {
@@ -63,7 +64,7 @@ std::string of_symbol(const Symbol& symbol) {
   return in_code(symbol.imported.empty() ? "import " + from : "from " + from + " import " + symbol.imported);
 }
 
-/// The argument `size=` under the pointer, of the operator that is called.
+/// The argument `size=` under the pointer, of the operator, the pipeline or the function that is called.
 std::string of_argument(const Query& query, const dsl::Token& token) {
   const Syntax& syntax = query.document.syntax();
   const dsl::Token* next = &token + 1;
@@ -71,12 +72,22 @@ std::string of_argument(const Query& query, const dsl::Token& token) {
   if (!is_keyword) return {};
   const auto call = call_around(syntax.tokens, token.span.begin);
   if (!call) return {};
+  const std::string name(token.text);
+  if (is_pipeline_def(*syntax.names, *call)) {
+    const dsl::PipelineOption* option = dsl::find_pipeline_option(name);
+    return option ? option_markdown(*option) : "";
+  }
   const op::Operator* op =
       query.vocabulary.operator_at(imported_path(*syntax.names, call->callee, token.span.begin));
-  if (!op) return {};
+  if (!op) {
+    const std::string callee = what_stood(query, call->callee_span, call->callee.back());
+    const bool is_of_file = syntax.names->at(query.offset) != nullptr;
+    return callee.empty() || is_of_file ? ""
+                                        : fmt::format("`{}=`, an argument of\n\n{}", name, in_code(callee));
+  }
   const std::vector<op::ArgSpec> arguments = op::all_arguments(*op);
-  const auto argument = std::ranges::find(arguments, std::string(token.text), &op::ArgSpec::name);
-  return argument == arguments.end() ? "" : argument_markdown(*argument);
+  const auto argument = std::ranges::find(arguments, name, &op::ArgSpec::name);
+  return argument == arguments.end() ? call_argument_markdown(name) : argument_markdown(*argument);
 }
 
 }  // namespace
@@ -84,21 +95,24 @@ std::string of_argument(const Query& query, const dsl::Token& token) {
 Json hover(const Query& query) {
   const Syntax& syntax = query.document.syntax();
   const dsl::Token* token = syntax.token_at(query.offset);
-  if (!token || token->kind != dsl::TokenKind::kName) return nullptr;
+  const bool is_word =
+      token && (token->kind == dsl::TokenKind::kName || token->kind == dsl::TokenKind::kKeyword);
+  if (!is_word) return nullptr;
   const Range range = query.range(token->span);
   if (const std::string argument = of_argument(query, *token); !argument.empty())
     return markdown(argument, range);
+  const std::vector<std::string> dotted = dotted_up_to(syntax.tokens, *token);
   const op::Operator* op = operator_met(query, token->span);
-  if (!op) {
-    const std::vector<std::string> dotted = dotted_up_to(syntax.tokens, *token);
-    op = query.vocabulary.operator_at(imported_path(*syntax.names, dotted, query.offset));
-  }
+  if (!op) op = query.vocabulary.operator_at(imported_path(*syntax.names, dotted, query.offset));
   if (op) return markdown(operator_markdown(*op), range);
   const Symbol* symbol = syntax.names->at(query.offset);
   const std::string stood = what_stood(query, token->span, std::string(token->text));
-  std::string text = stood.empty() ? "" : in_code(stood);
+  std::string text = symbol ? "" : constant_or_type_markdown(token->text);
+  if (text.empty() && !stood.empty()) text = in_code(stood);
   const bool has_docstring = symbol && symbol->function && !symbol->function->docstring.empty();
   if (symbol && (text.empty() || has_docstring)) text = of_symbol(*symbol);
+  if (text.empty())
+    text = module_markdown(query.vocabulary.modules(), fmt::format("{}", fmt::join(dotted, ".")));
   if (text.empty()) return nullptr;
   return markdown(text, range);
 }

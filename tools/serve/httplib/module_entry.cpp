@@ -1,20 +1,25 @@
 // HTTP over loopback, by cpp-httplib; and the one function that leaves the module.
 #include <algorithm>
 #include <cctype>
+#include <chrono>
 #include <condition_variable>
 #include <mutex>
 
 #include <httplib.h>
 
 #include "tools/serve/http.h"
+#include "tools/serve/httplib/client_stream.h"
 
 namespace galatea::tools::serve {
 namespace {
 
 constexpr size_t kThreads = 32;
 constexpr size_t kMostConnections = 64;  // those that wait for a thread included
-constexpr time_t kSecondsToSend = 10;    // what a client may take for a part of its request
 constexpr size_t kRequestsAConnection = 1000;
+constexpr std::chrono::seconds kToSend(10);    // until a request is whole, and for each part of an answer
+constexpr std::chrono::seconds kIdle(5);       // between two requests of a connection
+constexpr size_t kMostHead = size_t{1} << 16;  // bytes of a request's first line and headers
+constexpr size_t kMostSent = 2 * kMostBody;    // a body with the frames of its chunks
 
 /// Where too many connections are open, the next is not taken before one of them ends.
 class BoundedThreads : public httplib::TaskQueue {
@@ -53,14 +58,31 @@ Request request_of(const httplib::Request& from) {
   return request;
 }
 
+/// httplib's server, over streams that bound what a request takes.
+class BoundedServer : public httplib::Server {
+ private:
+  bool process_and_close_socket(socket_t socket) override {
+    ClientStream stream(socket, kToSend);
+    bool is_over = false;
+    for (size_t left = kRequestsAConnection; !is_over && left > 0; --left) {
+      if (!stream.await_request(kIdle, svr_sock_)) break;
+      stream.begin_request(kMostHead, kToSend);
+      const bool is_last = left == 1;
+      const bool is_answered = process_request(
+          stream, is_last, is_over, [&stream](httplib::Request&) { stream.begin_body(kMostSent); });
+      is_over = is_over || is_last || !is_answered || stream.is_spent();
+    }
+    ::shutdown(socket, SHUT_RDWR);
+    ::close(socket);
+    return true;
+  }
+};
+
 class Loopback : public HttpServer {
  public:
   explicit Loopback(int port) {
     server_.new_task_queue = [] { return new BoundedThreads; };  // httplib deletes it
     server_.set_payload_max_length(kMostBody);
-    server_.set_read_timeout(kSecondsToSend);
-    server_.set_write_timeout(kSecondsToSend);
-    server_.set_keep_alive_max_count(kRequestsAConnection);
     server_.set_tcp_nodelay(true);
     // As it is, httplib would let another program listen on the same port.
     server_.set_socket_options([](socket_t socket) {
@@ -92,7 +114,7 @@ class Loopback : public HttpServer {
 
  private:
   static constexpr const char* kHost = "127.0.0.1";
-  httplib::Server server_;
+  BoundedServer server_;
   int port_ = -1;
 };
 

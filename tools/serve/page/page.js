@@ -122,15 +122,20 @@ function cellOf(answer, sample, node) {
   const cell = answer.samples[sample].cells[node];
   const button = element("button", { type: "button", class: "cell", "aria-pressed": "false", "data-sample": sample, "data-node": node });
   button.append(cell.width ? pictureOf(answer, sample, node) : element("span", { class: "words number" }, cell.text));
-  button.append(element("span", { class: "caption" }, cell.caption));
+  button.append(element("span", { class: "caption" }, cell.caption.replaceAll("  ", ", ")));
   button.addEventListener("click", () => selectCell(button, sample, node));
   button.addEventListener("pointermove", (event) => showValueUnder(event, answer, sample, node));
   return button;
 }
 
+/** The name of a file, which a narrow column breaks behind its folders. */
+function fileName(name) {
+  return element("span", { class: "caption" }, ...name.split(/(?<=\/)/).flatMap((part) => [part, element("wbr")]));
+}
+
 function rowOf(answer, sample) {
   const row = answer.samples[sample];
-  const made = element("tr", {}, element("th", { scope: "row" }, `sample ${row.number}`, element("br"), element("span", { class: "caption" }, row.name)));
+  const made = element("tr", {}, element("th", { scope: "row" }, `sample ${row.number}`, element("br"), fileName(row.name)));
   if (row.failure) made.append(element("td", { class: "failure number", colspan: Math.max(1, answer.columns.length) }, row.failure));
   row.cells.forEach((_, node) => made.append(element("td", {}, cellOf(answer, sample, node))));
   return made;
@@ -233,7 +238,9 @@ function showGraph(answer) {
 }
 
 function show(answer) {
-  by("title").textContent = answer.policy ?? (answer.pipeline ? `${answer.pipeline} (${answer.file})` : answer.file);
+  const shortName = answer.file.split("/").pop();
+  by("title").textContent = answer.policy ?? (answer.pipeline ? `${answer.pipeline} (${shortName})` : shortName);
+  by("title").title = answer.file;
   document.body.classList.toggle("alone", answer.policy !== undefined);
   by("diagnostics").textContent = answer.text;
   by("problems").hidden = answer.text === "";

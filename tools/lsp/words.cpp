@@ -1,0 +1,71 @@
+#include "tools/lsp/words.h"
+
+#include <algorithm>
+#include <span>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "tools/lsp/vocabulary.h"
+
+namespace galatea::tools::lsp {
+namespace {
+
+struct KnownWord {
+  std::string_view name, type, documentation;
+};
+constexpr KnownWord kKnownWords[] = {
+    {"True", "bool", "The condition that holds."},
+    {"False", "bool", "The condition that does not hold."},
+    {"None", "None", "Nothing: an argument that is not given, an option at its default."},
+    {"bool", "type", "`True` or `False`. For a parameter of a pipeline: `--set name=true`."},
+    {"int", "type", "A whole number of 64 bits. For a parameter of a pipeline: `--set name=3`."},
+    {"float", "type", "A number of 64 bits. For a parameter of a pipeline: `--set name=0.5`."},
+    {"str", "type", "A text. For a parameter of a pipeline: `--set name=text`."},
+    {"list", "type", "Several values. For a parameter of a pipeline: `--set 'name=[1, 2]'`."},
+};
+
+/// What every operator takes, beside its own arguments.
+constexpr KnownWord kOfEveryCall[] = {
+    {"name", "str = None",
+     "The name of this call, by which a host finds a reader; no other call may have it."},
+    {"seed", "int = None",
+     "What the random numbers of this call come from, in place of the pipeline's seed."},
+};
+
+std::string markdown_of(std::span<const KnownWord> words, std::string_view name) {
+  const auto found = std::ranges::find(words, name, &KnownWord::name);
+  if (found == words.end()) return {};
+  return fmt::format("`{}: {}`\n\n{}", found->name, found->type, found->documentation);
+}
+
+}  // namespace
+
+bool is_pipeline_def(const Names& names, const CallAround& call) {
+  constexpr std::string_view kName = "pipeline_def";
+  if (call.callee.empty() || call.callee.back() != kName) return false;
+  const std::string path = imported_path(names, call.callee, call.callee_span.begin);
+  return path.starts_with("nvidia.dali") || path.starts_with("galatea");
+}
+
+std::string option_label(const dsl::PipelineOption& option) {
+  return fmt::format("{}{}{} = {}", option.name, option.type.empty() ? "" : ": ", option.type,
+                     option.default_value);
+}
+
+std::string option_markdown(const dsl::PipelineOption& option) {
+  return fmt::format(
+      "`{}`\n\n{}", option_label(option),
+      option.documentation.empty() ? "Accepted for compatibility; has no effect." : option.documentation);
+}
+
+std::string constant_or_type_markdown(std::string_view word) { return markdown_of(kKnownWords, word); }
+std::string call_argument_markdown(std::string_view name) { return markdown_of(kOfEveryCall, name); }
+
+std::string module_markdown(const std::vector<std::string>& modules, const std::string& path) {
+  const bool is_module = std::ranges::any_of(
+      modules, [&](const std::string& module) { return module == path || module.starts_with(path + "."); });
+  return is_module ? "```python\nmodule " + path + "\n```" : "";
+}
+
+}  // namespace galatea::tools::lsp
