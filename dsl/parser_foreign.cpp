@@ -89,7 +89,7 @@ void Parser::correct_keyword() {
 // `yield x` as a statement, read as `return x`. In a loop or under a condition nobody knows what it stands for.
 StatementPtr Parser::parse_yield() {
   const Token first = tokens_[at_++];
-  const bool is_return = block_depth_ == 1;
+  const bool is_return = block_depth_ == 1 && !is("from");
   report_translated(first.span, "`yield`",
                     is_return ? "write `return`: a function gives all of its values at once"
                               : "return a list or a tuple instead",
@@ -117,13 +117,17 @@ size_t Parser::arrow_at(size_t ahead) const {
   return is("=", ahead) && is(">", ahead + 1) && touches(token(ahead), token(ahead + 1)) ? 2 : 0;
 }
 
-// The number of tokens of `x` or `(x, y)` that an arrow follows; 0: none does. `x->y` is a member.
+// The number of tokens of `x` or `(x, y)` that an arrow follows; 0: none does. `->` is one where a value is wanted:
+// not in `x->y`, nor behind what a function returns.
 size_t Parser::before_arrow() const {
   const Token& t = token();
-  const bool is_name = t.kind == TokenKind::kName;
-  const size_t parameters = is_name ? 1 : is("(") && t.partner > at_ ? t.partner - at_ + 1 : 0;
+  const size_t parameters = t.kind == TokenKind::kName   ? 1
+                            : is("(") && t.partner > at_ ? t.partner - at_ + 1
+                                                         : 0;
   if (parameters == 0 || arrow_at(parameters) == 0) return 0;
-  return is_name && is("->", 1) && touches(t, token(1)) ? 0 : parameters;
+  const bool is_value = open_brackets_ > 0 || (at_ > 0 && tokens_[at_ - 1].text == "=");
+  const bool is_member = parameters == 1 && touches(t, token(1));
+  return is("->", parameters) && (!is_value || is_member) ? 0 : parameters;
 }
 
 // `(x, y) => x + y`, read as `lambda x, y: x + y`.

@@ -114,7 +114,9 @@ class Parser {
   std::string parse_dotted_name();
   StatementPtr parse_unsupported_block(std::string construct, std::string advice);
   StatementPtr parse_try();
+  size_t end_of_block(size_t at) const;
   bool feeds_data(size_t at) const;
+  std::string method_with_pipeline(size_t at) const;
   std::string advice_for_with() const;
   std::string pipeline_within(size_t at) const;
   std::string advice_for_class() const;
