@@ -472,7 +472,7 @@ void Lexer::read_bracket(std::string_view bracket, size_t length) {
     return add_bracket(!too_many);
   }
   char wanted = c == ')' ? '(' : c == ']' ? '[' : '{';
-  auto matches = [&](const Bracket& bracket) { return tokens[bracket.token].text[0] == wanted; };
+  auto matches = [&](const Bracket& open) { return tokens[open.token].text[0] == wanted; };
   auto found = std::find_if(brackets_.rbegin(), brackets_.rend(), matches);
   if (found == brackets_.rend()) {
     if (!brackets_.empty()) {
