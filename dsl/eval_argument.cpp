@@ -206,8 +206,9 @@ std::string Evaluator::joined_values(const op::Operator& op,
 
 // The suggestion for a keyword that the operator does not have; nullptr: there is none, or none for this operator.
 const Suggestion* Evaluator::known_keyword(const op::Operator& op, const std::string& name) {
-  const Suggestion* known = find_suggestion(Place::kArgument, op.name, name);
-  return known && op.find_arg(known->write.substr(0, known->write.find('='))) ? known : nullptr;
+  return find_suggestion(Place::kArgument, op.name, name, [&](const Suggestion& entry) {
+    return entry.write.empty() || op.find_arg(argument_of(entry)) != nullptr;
+  });
 }
 
 // The one argument that the operator requires and the call does not give; nullptr: none, or several.
@@ -237,9 +238,11 @@ std::string Evaluator::fail_unknown_argument(const op::Operator& op, const CallA
   std::string meant;
   const bool is_spread = keyword.span == keyword.name_span;  // `**options`
   if (const Suggestion* known = known_keyword(op, keyword.name)) {
-    meant = known->write.substr(0, known->write.find('='));
+    meant = argument_of(*known);
     const op::ArgSpec* schema = known->keeps_value ? op.find_arg(meant) : nullptr;
-    if (is_spread) {
+    if (meant.empty()) {
+      diagnostic.help = known->words;
+    } else if (is_spread) {
       diagnostic.help = "here it is called `" + meant + "`";
     } else if (schema && fits(op, *schema, keyword)) {
       diagnostic.help = "write `" + meant + "=" + source_text(sources_, keyword.span) + "`";
@@ -273,7 +276,7 @@ void Evaluator::translate_keywords(const op::Operator& op, CallArguments& argume
   for (CallArguments::Keyword& keyword : arguments.keywords) {
     if (is_known_keyword(op, keyword.name)) continue;
     const Suggestion* known = known_keyword(op, keyword.name);
-    const std::string argument(known ? known->write.substr(0, known->write.find('=')) : "");
+    const std::string argument = known ? argument_of(*known) : "";
     const bool is_told =
         !argument.empty() && !known->keeps_value && std::ranges::find(missing, argument) != missing.end();
     const std::string meant = is_told ? argument : fail_unknown_argument(op, keyword, written);

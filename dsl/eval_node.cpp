@@ -342,6 +342,9 @@ Value Evaluator::node_index(const Value& base, const Expression& index, Span spa
       continue;
     }
     if (selector.is(ValueKind::kNone)) {  // a whole axis, as in DALI
+      note(Message::kNoEffect, e.span,
+           {"`None`",
+            "it takes the whole axis, as in DALI; `dali.newaxis` or `fn.expand_dims` makes a new one"});
       kinds.emplace_back("slice");
       ++axes;
       continue;

@@ -109,8 +109,8 @@ Value Evaluator::find_operator(ModuleObject& names, const std::string& name, Spa
 
 // What was meant by an operator that does not exist: the same name in a namespace or in other letters, a namespace
 // or a name like it.
-std::optional<Meant> Evaluator::meant_operator(const std::string& path, const std::string& name,
-                                               const std::vector<std::string>& candidates) const {
+std::optional<Meant> Evaluator::find_meant_operator(const std::string& path, const std::string& name,
+                                                    const std::vector<std::string>& candidates) const {
   if (const std::string_view today = renamed_operator(snake_case(path)); registry_.find(today) != nullptr)
     return Meant{std::string(today)};
   if (registry_.find(snake_case(path)) != nullptr) return Meant{snake_case(path)};
@@ -135,6 +135,14 @@ std::optional<Meant> Evaluator::meant_operator(const std::string& path, const st
   if (!near) return std::nullopt;
   const auto at = std::ranges::find(last_names, *near) - last_names.begin();
   return Meant{candidates[static_cast<size_t>(at)]};
+}
+
+// The same, looked for once: thousands of equal mistakes cost no more than a few.
+const std::optional<Meant>& Evaluator::meant_operator(const std::string& path, const std::string& name,
+                                                      const std::vector<std::string>& candidates) {
+  const auto [known, is_new] = meant_operators_.try_emplace(path);
+  if (is_new) known->second = find_meant_operator(path, name, candidates);
+  return known->second;
 }
 
 // The operator for a function of another library that is called with a data node there: `np.mean(image)`.
@@ -194,6 +202,21 @@ Value Evaluator::fail_outside(const OperatorObject& callee, const CallArguments&
   return report(std::move(diagnostic));
 }
 
+// `fn.stack([a, b])` is `[fn.stack(a), fn.stack(b)]`, as in DALI.
+void Evaluator::warn_joins_nothing(const OperatorObject& callee, const CallArguments& arguments) {
+  const bool joins = callee.op->name == "stack" || callee.op->name == "cat";
+  if (!joins || arguments.positional.size() != 1) return;
+  Diagnostic warning = diagnose(Message::kJoinsNothing, arguments.spans[0], {"fn." + callee.path});
+  const std::string list = source_text(sources_, arguments.spans[0]);
+  warning.help = "write `fn." + callee.path + "(*" + list + ")`";
+  if (list.starts_with('[') && list.ends_with(']')) {
+    const std::string elements = list.substr(1, list.size() - 2);
+    warning.help = "write `fn." + callee.path + "(" + elements + ")`";
+    warning.edits.push_back({arguments.spans[0], elements, false});
+  }
+  report(std::move(warning));
+}
+
 Value Evaluator::call_operator(const OperatorObject& callee, CallArguments& arguments) {
   if (callee.expects_init) {
     // ops.Resize(size=…): keeps the arguments for the call that follows.
@@ -232,6 +255,7 @@ Value Evaluator::call_operator(const OperatorObject& callee, CallArguments& argu
     sets = value.elements().size();
   }
   if (sets == 0) return call_operator_once(*callee.op, callee.path, arguments, 0);
+  warn_joins_nothing(callee, arguments);
   std::vector<Value> results;
   for (uint32_t set = 0; set < sets; ++set) {
     CallArguments one = arguments;

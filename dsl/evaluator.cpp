@@ -375,9 +375,17 @@ std::optional<std::vector<Value>> Evaluator::iterate(const Value& value, Span sp
       report(std::move(diagnostic));
       return std::nullopt;
     }
-    default:
-      fail(Message::kNotIterable, span, {describe_kind(value), std::string(purpose)});
+    default: {
+      Diagnostic diagnostic =
+          diagnose(Message::kNotIterable, span, {describe_kind(value), std::string(purpose)});
+      if (value.is(ValueKind::kInt) && purpose == "looped over") {
+        const std::string range = "range(" + source_text(sources_, span) + ")";
+        diagnostic.help = "write `" + range + "`";
+        diagnostic.edits.push_back({span, range, true});
+      }
+      report(std::move(diagnostic));
       return std::nullopt;
+    }
   }
 }
 

@@ -432,9 +432,12 @@ class Evaluator {
   std::map<std::string, bool> feeds_of(const std::vector<ir::ValueId>& values) const;
   bool wait_for_extents(const std::vector<ir::ValueId>& wanted, bool has_failed, Span span);
   void fail_refused_argument(const op::Operator& op, const op::ArgSpec& schema, Span span);
+  void warn_joins_nothing(const OperatorObject& callee, const CallArguments& arguments);
   Value fail_outside(const OperatorObject& callee, const CallArguments& arguments);
-  std::optional<Meant> meant_operator(const std::string& path, const std::string& name,
-                                      const std::vector<std::string>& candidates) const;
+  const std::optional<Meant>& meant_operator(const std::string& path, const std::string& name,
+                                             const std::vector<std::string>& candidates);
+  std::optional<Meant> find_meant_operator(const std::string& path, const std::string& name,
+                                           const std::vector<std::string>& candidates) const;
   std::string fail_unknown_argument(const op::Operator& op, const CallArguments::Keyword& keyword,
                                     const std::vector<CallArguments::Keyword>& beside);
   std::string joined_values(const op::Operator& op, const std::vector<CallArguments::Keyword>& keywords,
@@ -544,6 +547,7 @@ class Evaluator {
     size_t left_out = 0;
   };
   std::map<std::string, EqualErrors> equal_errors_;
+  std::map<std::string, std::optional<Meant>> meant_operators_;  ///< by the path that is wrong
 
   std::vector<std::unique_ptr<Module>> trees_;
   std::map<std::string, ModuleObject*> library_;

@@ -32,6 +32,8 @@ constexpr std::array<std::string_view, 15> kStatementKeywords = {
     "def",   "return",   "import", "class", "while", "assert", "raise",   "pass",
     "break", "continue", "with",   "try",   "del",   "global", "nonlocal"};
 
+constexpr std::string_view kBrackets = "()[]{}";
+
 class Lexer {
  public:
   Lexer(uint32_t file, std::string_view text, LexerOptions options, std::set<uint32_t> unclosed)
@@ -102,7 +104,7 @@ class Lexer {
   void read_number();
   void read_string(size_t begin, size_t quote_at);
   void read_operator();
-  void read_bracket(char c);
+  void read_bracket(std::string_view bracket, size_t length);
   bool line_begins_statement() const;
   void advise_on_suffix(const std::string& text);
   void read_backquotes();
@@ -336,9 +338,11 @@ void Lexer::read_lookalike(char32_t c, size_t length) {
     }
     return add(TokenKind::kError, begin, at_);
   }
-  const bool is_operator = operator_length(entry->ascii) == entry->ascii.size() &&
-                           std::string_view("()[]{}").find(entry->ascii[0]) == std::string_view::npos;
-  if (!is_operator) return add(TokenKind::kError, begin, at_);
+  if (entry->ascii.size() == 1 && kBrackets.contains(entry->ascii[0])) {
+    at_ = begin;
+    return read_bracket(entry->ascii, length);
+  }
+  if (operator_length(entry->ascii) != entry->ascii.size()) return add(TokenKind::kError, begin, at_);
   tokens.push_back({TokenKind::kOperator, span(begin, at_), entry->ascii, 0});
 }
 
@@ -451,36 +455,38 @@ void Lexer::read_string(size_t begin, size_t quote_at) {
   add(TokenKind::kError, begin, at_);
 }
 
-void Lexer::read_bracket(char c) {
+void Lexer::read_bracket(std::string_view bracket, size_t length) {
+  const char c = bracket[0];
+  const size_t begin = at_;
+  at_ += length;
+  const auto add_bracket = [&](bool good) {
+    tokens.push_back({good ? TokenKind::kOperator : TokenKind::kError, span(begin, at_), bracket, 0});
+  };
   bool opens = c == '(' || c == '[' || c == '{';
   auto index = static_cast<uint32_t>(tokens.size());
   if (opens) {
     if (static_cast<int>(brackets_.size()) == options_.max_brackets)
-      report(Message::kTooManyBrackets, at_, at_ + 1, {std::to_string(options_.max_brackets)});
+      report(Message::kTooManyBrackets, begin, at_, {std::to_string(options_.max_brackets)});
     bool too_many = static_cast<int>(brackets_.size()) >= options_.max_brackets;
     brackets_.push_back({index, indents_.back().first});
-    add(too_many ? TokenKind::kError : TokenKind::kOperator, at_, at_ + 1);
-    ++at_;
-    return;
+    return add_bracket(!too_many);
   }
   char wanted = c == ')' ? '(' : c == ']' ? '[' : '{';
-  auto matches = [&](const Bracket& bracket) { return tokens[bracket.token].text[0] == wanted; };
+  auto matches = [&](const Bracket& open) { return tokens[open.token].text[0] == wanted; };
   auto found = std::find_if(brackets_.rbegin(), brackets_.rend(), matches);
   if (found == brackets_.rend()) {
     if (!brackets_.empty()) {
       // `(]`: the wrong closer; taken as the right one.
       const Token& open = tokens[brackets_.back().token];
-      Diagnostic diagnostic = diagnose(Message::kMismatchedBracket, span(at_, at_ + 1),
+      Diagnostic diagnostic = diagnose(Message::kMismatchedBracket, span(begin, at_),
                                        {std::string(1, c), std::string(open.text)});
       diagnostic.labels.push_back({open.span, "opened here"});
       diagnostics.push_back(std::move(diagnostic));
       brackets_.pop_back();
     } else {
-      report(Message::kUnopenedBracket, at_, at_ + 1, {std::string(1, c)});
+      report(Message::kUnopenedBracket, begin, at_, {std::string(1, c)});
     }
-    add(TokenKind::kError, at_, at_ + 1);
-    ++at_;
-    return;
+    return add_bracket(false);
   }
   // Inner brackets that were never closed.
   size_t keep = static_cast<size_t>(brackets_.rend() - found);
@@ -488,11 +494,9 @@ void Lexer::read_bracket(char c) {
   uint32_t open = brackets_.back().token;
   brackets_.pop_back();
   index = static_cast<uint32_t>(tokens.size());
-  bool good = tokens[open].kind == TokenKind::kOperator;
-  add(good ? TokenKind::kOperator : TokenKind::kError, at_, at_ + 1);
+  add_bracket(tokens[open].kind == TokenKind::kOperator);
   tokens[open].partner = index;
   tokens[index].partner = open;
-  ++at_;
 }
 
 /// `3` in backquotes, which Python 2 wrote for repr(3).
@@ -538,7 +542,7 @@ void Lexer::read_operator() {
     return;
   }
   if (const size_t length = operator_length(text_.substr(at_, end_ - at_)); length > 0) {
-    if (length == 1 && std::string_view("()[]{}").find(c) != std::string_view::npos) return read_bracket(c);
+    if (length == 1 && kBrackets.contains(c)) return read_bracket(text_.substr(at_, 1), 1);
     add(TokenKind::kOperator, at_, at_ + length);
     at_ += length;
     return;

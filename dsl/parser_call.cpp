@@ -49,12 +49,19 @@ Argument Parser::parse_argument() {
   } else if (accept("**")) {
     argument.kind = Argument::Kind::kDoubleStar;
     argument.value = parse_expression();
-  } else if ((first.kind == TokenKind::kName || first.kind == TokenKind::kKeyword) && is("=", 1)) {
+  } else if ((first.kind == TokenKind::kName || first.kind == TokenKind::kKeyword) && is("=", 1) &&
+             before_arrow() == 0) {
     if (first.kind == TokenKind::kKeyword)
       fail(Message::kKeywordAsName, first.span, {std::string(first.text)});
     at_ += 2;
     argument.kind = Argument::Kind::kKeyword;
     argument.name = first.text;
+    argument.value = parse_expression();
+  } else if (const std::string name = name_in_quotes(); !name.empty() && is("=", 1)) {
+    report_read_as_meant(first.span, "the name of an argument");
+    at_ += 2;
+    argument.kind = Argument::Kind::kKeyword;
+    argument.name = name;
     argument.value = parse_expression();
   } else if (first.kind == TokenKind::kName && is(":", 1)) {
     ++at_;

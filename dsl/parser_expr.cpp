@@ -167,6 +167,7 @@ ExpressionPtr Parser::parse_expression() {
   DepthGuard guard(*this);
   const Token first = token();
   if (is("lambda")) return parse_lambda();
+  if (const size_t parameters = before_arrow()) return parse_arrow_function(parameters);
   ExpressionPtr value = parse_or();
   if (is("?")) return parse_question(first, std::move(value));
   if (!is("if")) return value;
@@ -214,11 +215,15 @@ ExpressionPtr Parser::parse_lambda() {
   lambda->text_span = first.span;
   lambda->parameters = parse_parameters(":", false);
   expect(":", "after the parameters of `lambda`");
-  ordinals_.emplace_back();
-  lambda->operands.push_back(parse_expression());
-  ordinals_.pop_back();
-  lambda->span = since(first);
+  parse_body(*lambda);
   return lambda;
+}
+
+void Parser::parse_body(Expression& lambda) {
+  ordinals_.emplace_back();
+  lambda.operands.push_back(parse_expression());
+  ordinals_.pop_back();
+  lambda.span = since(lambda.span);
 }
 
 ExpressionPtr Parser::parse_or() {
@@ -348,7 +353,7 @@ ExpressionPtr Parser::parse_primary() {
       value = parse_call(std::move(value));
     } else if (is("[")) {
       value = parse_subscript(std::move(value));
-    } else if (accept(".")) {
+    } else if (accept(".") || accept_question_member()) {
       const Token name = expect_name("an attribute name after `.`");
       ExpressionPtr attribute =
           make(ExpressionKind::kAttribute, cover(value->span, name.span), std::string(name.text));

@@ -12,6 +12,13 @@ namespace {
 constexpr std::array kDeclarations = {"var", "let",    "const", "auto",   "val",    "final",
                                       "int", "double", "float", "string", "String", "bool"};
 
+bool begins_value(const Token& t) {
+  constexpr std::array kWords = {"None", "True", "False", "not", "lambda"};
+  return t.kind == TokenKind::kName || t.kind == TokenKind::kString || t.kind == TokenKind::kInteger ||
+         t.kind == TokenKind::kFloat ||
+         (t.kind == TokenKind::kKeyword && std::ranges::find(kWords, t.text) != kWords.end());
+}
+
 bool touches(const Token& left, const Token& right) { return left.span.end == right.span.begin; }
 
 }  // namespace
@@ -24,6 +31,135 @@ void Parser::report_translated(Span span, std::string construct, std::string adv
   const int errors = num_errors_;
   report_unsupported(span, std::move(construct), std::move(advice), std::move(edits));
   num_errors_ = errors;
+}
+
+size_t Parser::begin_of_line() const {
+  const auto ends = [](TokenKind kind) {
+    return kind == TokenKind::kNewline || kind == TokenKind::kIndent || kind == TokenKind::kDedent;
+  };
+  size_t begin = at_;
+  while (begin > 0 && !ends(tokens_[begin - 1].kind)) --begin;
+  return begin;
+}
+std::string_view Parser::word_of_line() const { return tokens_[begin_of_line()].text; }
+
+// `image` where `image = …` is being read.
+std::string Parser::assigned_name() const {
+  const size_t begin = begin_of_line();
+  const bool assigns =
+      tokens_[begin].kind == TokenKind::kName && begin + 1 < at_ && tokens_[begin + 1].text == "=";
+  return assigns ? std::string(tokens_[begin].text) : "";
+}
+
+// `size` for a token `"size"`; empty: it is no name in quotes.
+std::string Parser::name_in_quotes() const {
+  const Token& t = token();
+  const bool is_short =
+      t.kind == TokenKind::kString && t.text.size() > 2 && (t.text[0] == '"' || t.text[0] == '\'');
+  const std::string_view inner = is_short ? t.text.substr(1, t.text.size() - 2) : "";
+  const auto is_part = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
+  return std::ranges::all_of(inner, is_part) ? std::string(inner) : "";
+}
+
+// Whether this line goes on with the word, before a comment or a string has it.
+bool Parser::line_holds(std::string_view word) const {
+  for (size_t i = at_; tokens_[i].kind != TokenKind::kNewline && tokens_[i].kind != TokenKind::kEnd; ++i)
+    if (tokens_[i].text == word && tokens_[i].kind != TokenKind::kString) return true;
+  return false;
+}
+
+// `retrun x`, `fro i in xs:`. A name with a value behind it begins no statement of Python; the keyword like it
+// that the rest of the line fits is meant.
+void Parser::correct_keyword() {
+  const Token t = token();
+  if (t.kind != TokenKind::kName || !begins_value(token(1)) || is("=", 2)) return;
+  std::vector<std::string> fitting = {"return", "import", "raise", "assert"};
+  if (line_holds(":"))
+    fitting = line_holds("in") ? std::vector<std::string>{"for"}
+                               : std::vector<std::string>{"while", "if", "def", "class", "with"};
+  if (line_holds("import")) fitting = {"from"};
+  const auto meant = closest_match(t.text, fitting);
+  if (!meant) return;
+  report_translated(t.span, "`" + std::string(t.text) + "`", "write `" + *meant + "`",
+                    {{t.span, *meant, true}});
+  tokens_[at_].kind = TokenKind::kKeyword;
+  tokens_[at_].text = normal_names_.emplace_back(*meant);
+}
+
+// `yield x` as a statement, read as `return x`. In a loop or under a condition nobody knows what it stands for.
+StatementPtr Parser::parse_yield() {
+  const Token first = tokens_[at_++];
+  const bool is_return = block_depth_ == 1 && !is("from");
+  report_translated(first.span, "`yield`",
+                    is_return ? "write `return`: a function gives all of its values at once"
+                              : "return a list or a tuple instead",
+                    is_return ? std::vector<Edit>{{first.span, "return", false}} : std::vector<Edit>{});
+  if (block_depth_ == 0) throw SyntaxError{};
+  accept("from");
+  auto statement = make_statement(StatementKind::kReturn, first);
+  if (at_expression_start() || is("*")) statement->value = parse_expression_list(true, "after `yield`");
+  if (!is_return) statement->value = make(ExpressionKind::kError, since(first));
+  return statement;
+}
+
+// `x?.y`, read as `x.y`.
+bool Parser::accept_question_member() {
+  if (!is("?") || !is(".", 1) || !touches(token(), token(1))) return false;
+  const Span span = cover(token().span, token(1).span);
+  report_translated(span, "`?.`", "write `.`", {{span, ".", true}});
+  at_ += 2;
+  return true;
+}
+
+// The number of tokens of `->` or `=>`; 0: another one stands there.
+size_t Parser::arrow_at(size_t ahead) const {
+  if (is("->", ahead)) return 1;
+  return is("=", ahead) && is(">", ahead + 1) && touches(token(ahead), token(ahead + 1)) ? 2 : 0;
+}
+
+// The number of tokens of `x` or `(x, y)` that an arrow follows; 0: none does. `->` is one where a value is wanted:
+// not in `x->y`, nor behind what a function returns.
+size_t Parser::before_arrow() const {
+  const Token& t = token();
+  const size_t parameters = t.kind == TokenKind::kName   ? 1
+                            : is("(") && t.partner > at_ ? t.partner - at_ + 1
+                                                         : 0;
+  if (parameters == 0 || arrow_at(parameters) == 0) return 0;
+  const bool is_value = open_brackets_ > 0 || (at_ > 0 && tokens_[at_ - 1].text == "=");
+  const bool is_member = parameters == 1 && touches(t, token(1));
+  return is("->", parameters) && (!is_value || is_member) ? 0 : parameters;
+}
+
+// `(x, y) => x + y`, read as `lambda x, y: x + y`.
+ExpressionPtr Parser::parse_arrow_function(size_t parameters) {
+  const Token first = token();
+  const size_t arrow = at_ + parameters, body = arrow + arrow_at(parameters);
+  const Span sign = cover(tokens_[arrow].span, tokens_[body - 1].span);
+  const Span names =
+      is("(") ? Span{first.span.file, first.span.end, tokens_[arrow - 1].span.begin} : first.span;
+  const auto written = [&](Span span) {
+    return std::string(text_.substr(span.begin, span.end - span.begin));
+  };
+  const std::string meant = "lambda" + (names.begin < names.end ? " " + written(names) : "") + ": ";
+  const Span header{first.span.file, first.span.begin, tokens_[body].span.begin};
+  const bool has_braces = tokens_[body].text == "{";
+  report_translated(sign, "`" + written(sign) + "`",
+                    has_braces ? "write a function with `def`" : "write `" + meant + "…`",
+                    has_braces ? std::vector<Edit>{} : std::vector<Edit>{{header, meant, true}});
+  if (has_braces) throw SyntaxError{};
+  ExpressionPtr lambda = make(ExpressionKind::kLambda, first.span);
+  lambda->text_span = sign;
+  if (accept("(")) {
+    lambda->parameters = parse_parameters(")", true);
+    expect(")", "after the parameters");
+  } else {
+    lambda->parameters.emplace_back();
+    lambda->parameters.back().name = first.text;
+    lambda->parameters.back().span = first.span;
+  }
+  at_ = body;
+  parse_body(*lambda);
+  return lambda;
 }
 
 // `let x = 3`, `foreach x in xs:`, `function f():`. Two names beside each other begin no statement of Python.
@@ -113,10 +249,18 @@ void Parser::advise(Diagnostic& diagnostic, std::string_view wanted) const {
   }
   if (wanted == "an expression" && is("/") && touches(t, next) && next.kind == TokenKind::kName)
     return say("a path is a text: write it in quotes");
-  const bool begins_value = t.kind == TokenKind::kName || t.kind == TokenKind::kString ||
-                            t.kind == TokenKind::kInteger || t.kind == TokenKind::kFloat;
+  if (in_call && is(":"))
+    return say("elements from one place to another stand in brackets behind what holds them: `x[0:10]`");
+  if (wanted == "the name of an argument")
+    return say("write `" + name_in_quotes() + "=…`", {{t.span, name_in_quotes(), true}});
+  if (wanted.starts_with("`else`")) {
+    const std::string name = assigned_name();
+    if (name.empty()) return say("write `else` and the value for the other case behind it");
+    return say("write `else " + name + "` behind it", {{end_of_previous(), " else " + name, false}});
+  }
   const bool is_typed = std::ranges::find(kDeclarations, before.text) != kDeclarations.end();
-  if (wanted.starts_with("`,` or `") && begins_value && !is_typed)
+  const bool in_list = wanted.starts_with("`,` or `") || (wants_end && word_of_line() == "return");
+  if (in_list && begins_value(t) && !is_typed)
     return say("write `,` between them", {{end_of_previous(), ",", false}});
 }
 

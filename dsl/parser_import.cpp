@@ -144,24 +144,41 @@ void Parser::parse_unsupported_header(Statement& statement) {
   }
 }
 
+// Where the block ends that begins behind tokens_[at].
+size_t Parser::end_of_block(size_t at) const {
+  for (int depth = 0; at < tokens_.size(); ++at) {
+    depth += tokens_[at].kind == TokenKind::kIndent ? 1 : tokens_[at].kind == TokenKind::kDedent ? -1 : 0;
+    if (depth == 0 && tokens_[at].kind != TokenKind::kNewline) return at;
+  }
+  return at;
+}
+
 // Whether a class, whose block begins behind tokens_[at], is iterated or called for data.
 bool Parser::feeds_data(size_t at) const {
   constexpr std::array kMethods = {"__next__", "__iter__", "__getitem__", "__call__"};
-  for (int depth = 0; at < tokens_.size(); ++at) {
-    depth += tokens_[at].kind == TokenKind::kIndent ? 1 : tokens_[at].kind == TokenKind::kDedent ? -1 : 0;
-    if (depth == 0 && tokens_[at].kind != TokenKind::kNewline) return false;
+  for (const size_t end = end_of_block(at); at < end; ++at)
     if (tokens_[at].text == "def" && std::ranges::find(kMethods, tokens_[at + 1].text) != kMethods.end())
       return true;
-  }
   return false;
+}
+
+// The method of a class, whose block begins behind tokens_[at], that fills a pipeline: `with self.pipe:` stands in
+// it; "": none does.
+std::string Parser::method_with_pipeline(size_t at) const {
+  std::string method;
+  for (const size_t end = end_of_block(at); at < end; ++at) {
+    if (tokens_[at].text == "def") method = tokens_[at + 1].text;
+    if (tokens_[at].text != "with") continue;
+    for (++at; at < end && tokens_[at].text != ":" && tokens_[at].text != "("; ++at)
+      if (tokens_[at].text.contains("pipe") || tokens_[at].text == "Pipeline") return method;
+  }
+  return {};
 }
 
 // The first function under `@pipeline_def` of a class whose block begins behind tokens_[at]; "": it has none.
 std::string Parser::pipeline_within(size_t at) const {
   bool is_decorated = false;
-  for (int depth = 0; at < tokens_.size(); ++at) {
-    depth += tokens_[at].kind == TokenKind::kIndent ? 1 : tokens_[at].kind == TokenKind::kDedent ? -1 : 0;
-    if (depth == 0 && tokens_[at].kind != TokenKind::kNewline) return {};
+  for (const size_t end = end_of_block(at); at < end; ++at) {
     is_decorated = is_decorated || tokens_[at].text == "pipeline_def";
     if (is_decorated && tokens_[at].text == "def") return std::string(tokens_[at + 1].text);
   }
@@ -179,6 +196,10 @@ std::string Parser::advice_for_class() const {
     return "move `" + pipeline +
            "` out of the class, as a function without `self`: what it reads of `self` " +
            "are its parameters";
+  if (const std::string method = of_pipeline ? "" : method_with_pipeline(at); !method.empty())
+    return "write what `" + method +
+           "` does under `with` as a function under `@pipeline_def` that returns the outputs; the rest of the "
+           "class belongs to the host program";
   if (!of_pipeline)
     return feeds_data(at) ? "it belongs to the host program, which feeds what it gives: "
                             "`fn.external_source(name=\"data\")`"
@@ -186,9 +207,7 @@ std::string Parser::advice_for_class() const {
   std::string parameters;
   constexpr std::array kOfThePipeline = {"self",      "batch_size", "num_threads",
                                          "device_id", "seed",       "max_batch_size"};
-  for (int depth = 0; at < tokens_.size(); ++at) {
-    depth += tokens_[at].kind == TokenKind::kIndent ? 1 : tokens_[at].kind == TokenKind::kDedent ? -1 : 0;
-    if (depth == 0 && tokens_[at].kind != TokenKind::kNewline) break;
+  for (const size_t last = end_of_block(at); at < last; ++at) {
     if (tokens_[at].text != "__init__" || tokens_[at - 1].text != "def" || tokens_[at + 1].partner == 0)
       continue;
     const size_t end = tokens_[at + 1].partner;

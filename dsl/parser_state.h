@@ -61,6 +61,17 @@ class Parser {
 
   // what other languages write (parser_foreign.cpp)
   void skip_foreign_word();
+  void correct_keyword();
+  bool line_holds(std::string_view word) const;
+  StatementPtr parse_yield();
+  bool accept_question_member();
+  size_t arrow_at(size_t ahead) const;
+  size_t before_arrow() const;
+  ExpressionPtr parse_arrow_function(size_t parameters);
+  std::string name_in_quotes() const;
+  size_t begin_of_line() const;
+  std::string_view word_of_line() const;
+  std::string assigned_name() const;
   StatementPtr parse_foreign_compound();
   void report_translated(Span span, std::string construct, std::string advice, std::vector<Edit> edits);
   void refuse_counting_loop();
@@ -82,6 +93,7 @@ class Parser {
   Suite parse_block(std::string_view owner);
   void parse_statement(Suite& out);
   void recover_statement(size_t begin, Suite& out);
+  void warn_unreachable(const Suite& suite);
   std::vector<ExpressionPtr> lost_names(size_t begin);
   Suite parse_lost_block();
   void parse_simple_line(Suite& out);
@@ -102,7 +114,9 @@ class Parser {
   std::string parse_dotted_name();
   StatementPtr parse_unsupported_block(std::string construct, std::string advice);
   StatementPtr parse_try();
+  size_t end_of_block(size_t at) const;
   bool feeds_data(size_t at) const;
+  std::string method_with_pipeline(size_t at) const;
   std::string advice_for_with() const;
   std::string pipeline_within(size_t at) const;
   std::string advice_for_class() const;
@@ -128,6 +142,7 @@ class Parser {
   ExpressionPtr parse_expression();
   ExpressionPtr parse_question(const Token& first, ExpressionPtr condition);
   ExpressionPtr parse_lambda();
+  void parse_body(Expression& lambda);
   ExpressionPtr parse_or();
   ExpressionPtr parse_and();
   ExpressionPtr parse_not();

@@ -173,10 +173,29 @@ Suite Parser::parse_block(std::string_view owner) {
   }
   ++at_;
   ++block_depth_;
+  const size_t told = diagnostics_.size();
   while (!at_end() && token().kind != TokenKind::kDedent) parse_statement(suite);
   --block_depth_;
+  if (diagnostics_.size() == told) warn_unreachable(suite);
   if (token().kind == TokenKind::kDedent) ++at_;
   return suite;
+}
+
+// What stands behind a statement that leaves its block, once for all of it.
+void Parser::warn_unreachable(const Suite& suite) {
+  const auto leaves = [](const StatementPtr& s) {
+    return s->kind == StatementKind::kReturn || s->kind == StatementKind::kRaise ||
+           s->kind == StatementKind::kBreak || s->kind == StatementKind::kContinue;
+  };
+  const auto last = std::ranges::find_if(suite, leaves);
+  if (in_main_guard_ || last == suite.end() || last + 1 == suite.end()) return;
+  const Statement& rest = **(last + 1);
+  const Span keyword = (*last)->keyword_span;
+  Diagnostic warning = diagnose(Message::kUnreachable, rest.body.empty() ? rest.span : rest.keyword_span);
+  warning.labels.push_back(
+      {keyword, "`" + std::string(text_.substr(keyword.begin, keyword.end - keyword.begin)) +
+                    "` leaves the block here"});
+  diagnostics_.push_back(std::move(warning));
 }
 
 void Parser::parse_statement(Suite& out) {
@@ -205,6 +224,7 @@ void Parser::parse_statement(Suite& out) {
       return void(out.push_back(
           parse_unsupported_block("`" + std::string(t.text) + "`", "use `if`/`elif` on the value")));
     }
+    correct_keyword();
     if (t.kind == TokenKind::kKeyword && is("=", 1))
       fail(Message::kKeywordAsName, t.span, {std::string(t.text)});
     if (t.kind == TokenKind::kKeyword) {
@@ -368,6 +388,8 @@ StatementPtr Parser::parse_simple() {
     statement = make_statement(StatementKind::kReturn, first);
     ++at_;
     if (at_expression_start() || is("*")) statement->value = parse_expression_list(true, "after `return`");
+  } else if (word == "yield" && !in_main_guard_) {
+    statement = parse_yield();
   } else if (word == "raise") {
     statement = make_statement(StatementKind::kRaise, first);
     ++at_;

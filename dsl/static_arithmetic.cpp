@@ -183,6 +183,8 @@ Value Evaluator::binary(const std::string& op, const Value& a, const Value& b, S
       if (is_number(text)) {
         diagnostic.help = "take the quotes away: `" + text + "`";
         diagnostic.edits.push_back({left ? a_span : b_span, text, false});
+      } else {
+        diagnostic.help = "data are numbers: a text belongs to the host program, or into a static value";
       }
       return report(std::move(diagnostic));
     }

@@ -38,6 +38,7 @@ const std::vector<Suggestion>& all_suggestions() {
 #define OPERATOR(name, write, words) {Place::kOperator, kAny, name, write, words},
 #define ARGUMENT(owner, name, write) {Place::kArgument, owner, name, write, ""},
 #define RENAMED(owner, name, write) {Place::kArgument, owner, name, write, "", true},
+#define ADVICE(owner, name, words) {Place::kArgument, owner, name, "", words},
 #define TYPE(name, write) {Place::kType, kAny, name, write, ""},
 #define MEMBER(name, write, words) {Place::kNodeMember, kAny, name, write, words},
 #define STATIC_MEMBER(owner, name, words) {Place::kStaticMember, owner, name, "", words},
@@ -49,6 +50,7 @@ const std::vector<Suggestion>& all_suggestions() {
 #undef OPERATOR
 #undef ARGUMENT
 #undef RENAMED
+#undef ADVICE
 #undef TYPE
 #undef MEMBER
 #undef STATIC_MEMBER
@@ -72,14 +74,25 @@ std::string snake_case(std::string_view name) {
 }
 
 const Suggestion* find_suggestion(Place place, std::string_view owner, std::string_view name) {
+  return find_suggestion(place, owner, name, [](const Suggestion&) { return true; });
+}
+
+std::string argument_of(const Suggestion& suggestion) {
+  return std::string(suggestion.write.substr(0, suggestion.write.find('=')));
+}
+
+const Suggestion* find_suggestion(Place place, std::string_view owner, std::string_view name,
+                                  const std::function<bool(const Suggestion&)>& fits) {
   // Names of Python are as they are: `T` is not `t`.
   const bool exact = place == Place::kName;
   const std::string wanted = exact ? std::string(name) : snake_case(name);
   const Suggestion* of_any = nullptr;
   for (const Suggestion& entry : all_suggestions()) {
-    if (entry.place != place || entry.name != wanted) continue;
+    if (entry.place != place || entry.name != wanted || (entry.owner != owner && entry.owner != kAny) ||
+        !fits(entry))
+      continue;
     if (entry.owner == owner) return &entry;
-    if (entry.owner == kAny) of_any = &entry;
+    if (of_any == nullptr) of_any = &entry;
   }
   return of_any;
 }

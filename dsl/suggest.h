@@ -5,6 +5,7 @@
 // diagnostic. The table is suggestions.inc; every edit in it is staged by a test.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -37,6 +38,11 @@ const std::vector<Suggestion>& all_suggestions();
 /// The entry for a name, its case and the form of its words (RandomCrop, random_crop) not minded. An entry of
 /// the owner goes before one for any owner.
 const Suggestion* find_suggestion(Place place, std::string_view owner, std::string_view name);
+/// The same among the entries that fit.
+const Suggestion* find_suggestion(Place place, std::string_view owner, std::string_view name,
+                                  const std::function<bool(const Suggestion&)>& fits);
+/// "axes" of an entry of kArgument that writes "axes=[0]"; "" of one that has only words.
+std::string argument_of(const Suggestion& suggestion);
 /// "write `fn.flip(image, horizontal=1)`": `subject`, if not empty, is the text that `x` stands for.
 std::string help_of(const Suggestion& suggestion, std::string_view subject);
 

@@ -73,7 +73,10 @@ Status check_given_matrix(const TypeContext& ctx, int rows, int columns, const s
   if (static_cast<int64_t>(numbers.size()) != count)
     return ctx.error(fmt::format("{}: the matrix has {} elements, {} x {} are needed", name, numbers.size(),
                                  rows, columns),
-                     fmt::format("write {} numbers, row by row", count), "matrix");
+                     static_cast<int64_t>(numbers.size()) == count + columns
+                         ? fmt::format("leave its last row out: `matrix[:{}]` of a list of rows", rows)
+                         : fmt::format("write {} numbers, row by row", count),
+                     "matrix");
   for (const double element : numbers)
     if (!std::isfinite(element))
       return ctx.error(fmt::format("{}: the matrix has the element {}", name, element), "use finite numbers",

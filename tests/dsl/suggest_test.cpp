@@ -95,7 +95,10 @@ std::string call_with(const op::Operator& op, const std::string& argument) {
   }
   // What no schema says: a size, a matrix or something to read is given by one of several arguments.
   if (op.name == "resize" && argument.starts_with("interp")) call += ", size=[64, 64]";
-  if (op.name == "warp_affine") call += ", matrix=[1.0, 0.0, 5.0, 0.0, 1.0, 0.0]";
+  if (argument.starts_with("crop_h")) call += ", crop_w=64";
+  if (argument.starts_with("crop_w")) call += ", crop_h=64";
+  if (op.name == "warp_affine" && !argument.starts_with("matrix"))
+    call += ", matrix=[1.0, 0.0, 5.0, 0.0, 1.0, 0.0]";
   if (argument.starts_with("in_rate")) call += ", out_rate=16000.0";
   if (argument.starts_with("out_rate")) call += ", in_rate=44100.0";
   if (op.name == "readers.file" && !argument.starts_with("file"))
@@ -103,18 +106,33 @@ std::string call_with(const op::Operator& op, const std::string& argument) {
   return call + (first ? "" : ", ") + argument + ")";
 }
 
+// One that the entry is for.
+const op::Operator* operator_of(const Suggestion& entry) {
+  if (!entry.owner.empty()) return registry().find(entry.owner);
+  for (const char* name : {"readers.file", "rotate", "cat", "reductions.mean", "normalize"}) {
+    const op::Operator* op = registry().find(name);
+    if (entry.write.empty() ? !op->source : op->find_arg(argument_of(entry)) != nullptr) return op;
+  }
+  return nullptr;
+}
+
 TEST(Suggest, Arguments) {
   int tried = 0;
   for (const Suggestion& entry : all_suggestions()) {
     if (entry.place != Place::kArgument) continue;
     SCOPED_TRACE(std::string(entry.owner) + " " + std::string(entry.name));
-    const op::Operator* op = registry().find(entry.owner.empty() ? "readers.file" : entry.owner);
+    const op::Operator* op = operator_of(entry);
     if (op == nullptr) {
       EXPECT_EQ(stage_expression("fn." + std::string(entry.owner) + "(x)", false).codes,
                 std::vector<std::string>{"G0402"});
       continue;
     }
     ++tried;
+    if (entry.write.empty()) {
+      const Staged wrong = stage_expression(call_with(*op, std::string(entry.name) + "={}"), false);
+      EXPECT_NE(wrong.diagnostics.find(entry.words), std::string::npos) << wrong.diagnostics;
+      continue;
+    }
     const std::string write(entry.write);
     std::string call = call_with(*op, write);
     // What the reader gives is a tuple.
