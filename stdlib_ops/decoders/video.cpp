@@ -1,6 +1,8 @@
 // decoders.video: frames of a film from the bytes of its file.
 //
 // Comes in: encoded bytes. Goes out: a clip, FHWC (native/video_functions.h).
+#include <algorithm>
+#include <iterator>
 #include <limits>
 
 #include <nlohmann/json.hpp>
@@ -114,24 +116,10 @@ Operator make_decoders_video() {
            "\"repeat\", \"reflect_1001\" or \"symmetric\", \"reflect_101\" or \"reflect\"; \"none\": a range "
            "ends with the film."},
       fill_value_arg(),
-      {.name = "image_type",
-       .kind = ArgKind::kImageType,
-       .default_value = int64_t{0},
-       .documentation = "RGB, BGR, GRAY (the luma) or YCbCr (as stored). Not in DALI."},
-      {.name = "color_space",
-       .kind = ArgKind::kString,
-       .default_value = std::string("bt601"),
-       .documentation =
-           "\"bt601\": every film is converted by BT.601, as DALI does; \"tagged\": by the matrix that it "
-           "names (BT.601, BT.709, BT.2020). Not in DALI."},
-      {.name = "adjust_orientation",
-       .kind = ArgKind::kBool,
-       .default_value = false,
-       .documentation =
-           "Whether frames are turned as the file asks its viewers to. Not in DALI, which does not."},
-      ignored("build_index", ArgKind::kBool, true, "Frames are found exactly, always."),
-      ignored("affine", ArgKind::kBool, true, "Of threads of DALI's."),
   };
+  std::ranges::move(look_args(), std::back_inserter(op.args));
+  op.args.push_back(ignored("build_index", ArgKind::kBool, true, "Frames are found exactly, always."));
+  op.args.push_back(ignored("affine", ArgKind::kBool, true, "Of threads of DALI's."));
   op.devices = {"cpu", "mixed"};
   op.aliases = {"experimental.decoders.video"};
   op.example =

@@ -37,6 +37,25 @@ Status check_frame_fill(const TypeContext& ctx) {
   return {};
 }
 
+std::vector<ArgSpec> look_args() {
+  return {
+      {.name = "image_type",
+       .kind = ArgKind::kImageType,
+       .default_value = int64_t{0},
+       .documentation = "RGB, BGR, GRAY (the luma) or YCbCr (as stored). Not in DALI."},
+      {.name = "color_space",
+       .kind = ArgKind::kString,
+       .default_value = std::string("bt601"),
+       .documentation =
+           "\"bt601\": every film is converted by BT.601, as DALI does; \"tagged\": by the matrix that it "
+           "names (BT.601, BT.709, BT.2020). Not in DALI."},
+      {.name = "adjust_orientation",
+       .kind = ArgKind::kBool,
+       .default_value = false,
+       .documentation =
+           "Whether frames are turned as the file asks its viewers to. Not in DALI, which does not."}};
+}
+
 ir::Type clip_type(int64_t frames, int64_t image_type) {
   ir::Type out;
   out.dtype = DType::kU8;

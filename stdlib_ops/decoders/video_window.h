@@ -10,6 +10,9 @@ ArgSpec fill_value_arg();
 /// One number, or three, of bytes.
 Status check_frame_fill(const TypeContext& ctx);
 
+/// image_type, color_space, adjust_orientation.
+std::vector<ArgSpec> look_args();
+
 /// FHWC; -1: not known.
 ir::Type clip_type(int64_t frames, int64_t image_type);
 /// Of image_type, color_space, adjust_orientation and fill_value, those that the operator has.

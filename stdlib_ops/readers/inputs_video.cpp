@@ -4,6 +4,7 @@
 // the other. A call becomes two nodes: fed_film says which sequence of which film a sample is, film_sequence decodes
 // it, no further than it is read.
 #include <algorithm>
+#include <iterator>
 
 #include "compiler/op/schema.h"
 #include "stdlib_ops/decoders/video_window.h"
@@ -16,7 +17,7 @@ namespace {
 constexpr int64_t kMostSequenceFrames = 1'000'000;
 
 std::vector<ArgSpec> sequence_args() {
-  return {
+  std::vector<ArgSpec> args = {
       {.name = "sequence_length",
        .kind = ArgKind::kInt,
        .required = true,
@@ -28,21 +29,9 @@ std::vector<ArgSpec> sequence_args() {
            "What a film's last sample is where its frames do not suffice: \"partial\" (shorter) or "
            "\"pad\" (filled up with fill_value)."},
       fill_value_arg(),
-      {.name = "image_type",
-       .kind = ArgKind::kImageType,
-       .default_value = int64_t{0},
-       .documentation = "RGB, BGR, GRAY (the luma) or YCbCr (as stored). Not in DALI."},
-      {.name = "color_space",
-       .kind = ArgKind::kString,
-       .default_value = std::string("bt601"),
-       .documentation =
-           "\"bt601\": every film is converted by BT.601, as DALI does; \"tagged\": by the matrix that it "
-           "names (BT.601, BT.709, BT.2020). Not in DALI."},
-      {.name = "adjust_orientation",
-       .kind = ArgKind::kBool,
-       .default_value = false,
-       .documentation =
-           "Whether frames are turned as the file asks its viewers to. Not in DALI, which does not."}};
+  };
+  std::ranges::move(look_args(), std::back_inserter(args));
+  return args;
 }
 
 Types sequence_types(const TypeContext& ctx) {

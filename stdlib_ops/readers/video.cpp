@@ -168,7 +168,7 @@ std::vector<ArgSpec> clip_args() {
 }
 
 /// What is given of a clip, in both families.
-std::vector<ArgSpec> look_args() {
+std::vector<ArgSpec> output_args() {
   return {
       {.name = "enable_frame_num",
        .kind = ArgKind::kAny,
@@ -180,16 +180,6 @@ std::vector<ArgSpec> look_args() {
           "enable_timestamps",
           "Adds an output, FLOAT64: when each frame is shown, in seconds behind the film's first one; -1 "
           "where a clip was filled up."),
-      {.name = "image_type",
-       .kind = ArgKind::kImageType,
-       .default_value = int64_t{0},
-       .documentation = "RGB, BGR, GRAY (the luma) or YCbCr (as stored, chroma at every pixel)."},
-      text_arg(
-          "color_space", "bt601",
-          "\"bt601\": every film is converted by BT.601, as DALI does; \"tagged\": by the matrix that it names "
-          "(BT.601, BT.709, BT.2020). Not in DALI."),
-      flag_arg("adjust_orientation",
-               "Whether frames are turned as the file asks its viewers to. Not in DALI, which does not."),
   };
 }
 
@@ -199,6 +189,7 @@ std::vector<ArgSpec> older_args() {
   append(args,
          {number_arg("step", -1,
                      "From the first frame of a clip to that of the next; sequence_length if 0 or less.")});
+  append(args, output_args());
   append(args, look_args());
   append(
       args,
@@ -224,6 +215,7 @@ std::vector<ArgSpec> newer_args() {
          {number_arg(
              "step", -1,
              "From the first frame of a clip to that of the next; stride · sequence_length if 0 or less.")});
+  append(args, output_args());
   append(args, look_args());
   append(
       args,
@@ -451,7 +443,6 @@ Operator make_video_clip() {
       {.name = "size", .documentation = "rows and columns", .dtypes = {DType::kI64}, .extents = {2}}};
   op.min_inputs = op.max_inputs = 3;
   op.args = look_args();
-  std::erase_if(op.args, [](const ArgSpec& arg) { return arg.name.starts_with("enable_"); });
   append(op.args, {fill_value_arg()});
   op.internal = true;
   op.type_rule = [](const TypeContext& ctx) -> Types {
