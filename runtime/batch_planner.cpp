@@ -177,8 +177,8 @@ Status BatchPlanner::check_feed(size_t input, const std::vector<Tensor>& samples
     if (!bytes) return std::unexpected(std::move(bytes.error()));
     if (*bytes > 0 && !sample.data) return refuse(fmt::format("sample {} has no memory", k));
   }
-  // A film may be any number of batches: its bytes are what it takes.
-  if (feeds_[input].size() >= kMaxQueuedFeeds && loaded_->program->external_inputs[input].parts < 0)
+  // A film may be any number of batches: one more is taken while fewer than these wait.
+  if (feeds_[input].size() >= kMaxQueuedFeeds)
     return refuse(
         fmt::format("{} batches wait already; take some before feeding more", feeds_[input].size()));
   return {};
