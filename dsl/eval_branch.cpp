@@ -1,12 +1,13 @@
 // Paths: branches on data, joins, and the variables that paths leave behind.
 //
 // In: a condition and two arms, or the paths that ended in a function or loop. Out: one path, on which
-// variables that differ are pending until they are read. See evaluator.h; eval_merge.cpp merges their values.
+// variables that differ are pending until they are read. See evaluator.h; merges.h merges their values.
 #include <algorithm>
 
 #include <fmt/format.h>
 
 #include "dsl/evaluator.h"
+#include "dsl/pixel.h"
 
 namespace galatea::dsl {
 
@@ -57,7 +58,7 @@ Value Evaluator::join(std::vector<Path> paths, Span span, std::string_view const
     values.push_back(path.value);
     context.spans.push_back(path.span);
   }
-  return merge(values, context);
+  return merges_.merge(values, context);
 }
 
 void Evaluator::merge_envs(std::vector<Path>& paths, const MergeContext& context) {
@@ -133,7 +134,7 @@ Value Evaluator::resolve_arms(PendingObject& pending, Span use) {
   if (!missing) {
     // A list that is merged now is made for the samples of the join, wherever it is read.
     uint32_t region = std::exchange(region_, pending.region);
-    Value merged = merge(values, context);
+    Value merged = merges_.merge(values, context);
     region_ = region;
     return merged;
   }
@@ -149,6 +150,41 @@ Value Evaluator::resolve_arms(PendingObject& pending, Span use) {
       add_label(diagnostic, context.spans[i], "assigned only here");
   }
   return report(std::move(diagnostic));
+}
+
+// ---- changes ----
+
+bool Evaluator::may_change(const Value& value, Span span) {
+  ContainerObject& object = value.container();
+  bool together = object.region == region_ || !graph_;
+  if (together && !object.twin.valid()) {
+    object.changed = true;
+    return true;
+  }
+  if (!together && pixel_ && object.region != 0) {
+    fail(Message::kPixelChange, span, {std::string(type_name(value))});
+    object.spoiled = true;
+    return false;
+  }
+  bool of_file = !together && object.region == 0;
+  Message message = together  ? Message::kChangeTwin
+                    : of_file ? Message::kChangeModuleValue
+                              : Message::kChangeInArm;
+  Diagnostic diagnostic = diagnose(message, span, {std::string(type_name(value))});
+  if (together) {
+    diagnostic.labels.push_back({object.twin, "for some samples, it is what was made here"});
+  } else {
+    if (object.span.valid())
+      diagnostic.labels.push_back({object.span, of_file ? "made here, outside every pipeline"
+                                                : regions_.conditional(object.region)
+                                                    ? "made here, for more samples"
+                                                    : "made here, for all samples"});
+    if (Span cause = regions_.cause(region_); !of_file && cause.valid())
+      diagnostic.labels.push_back({cause, "from here on, only some samples"});
+  }
+  report(std::move(diagnostic));
+  object.spoiled = true;
+  return false;
 }
 
 // ---- branches ----

@@ -31,10 +31,10 @@ const op::Operator& value_operator() {
 
 // "y, x, c": as many coordinates as the tensor has dimensions.
 std::string coordinates_of(const ir::Type& type) {
-  constexpr std::string_view kImage[] = {"y", "x", "c"};
+  constexpr std::string_view kCoordinates[] = {"y", "x", "c"};
   std::string out;
   for (int d = 0; d < type.ndim; ++d)
-    out += (d > 0 ? ", " : "") + (type.ndim == 1 ? std::string("i") : std::string(kImage[d]));
+    out += (d > 0 ? ", " : "") + (type.ndim == 1 ? std::string("i") : std::string(kCoordinates[d]));
   return out;
 }
 

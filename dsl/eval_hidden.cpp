@@ -2,6 +2,7 @@
 // do what was expected of it, a statement with its value. Out: labels, warnings.
 #include <algorithm>
 
+#include "dsl/bundles.h"
 #include "dsl/evaluator.h"
 #include "dsl/operator_text.h"
 

@@ -11,6 +11,7 @@
 #include "compiler/op/devices.h"
 #include "compiler/op/schema.h"
 #include "dsl/array.h"
+#include "dsl/bundles.h"
 #include "dsl/evaluator.h"
 #include "dsl/pixel.h"
 #include "dsl/suggest.h"
@@ -132,8 +133,9 @@ Value Evaluator::node_operator(const std::string& name, const std::vector<Value>
   if (std::ranges::any_of(operands, is_bundle)) {
     std::vector<Value> pictures;
     std::ranges::transform(operands, std::back_inserter(pictures), picture_of);
-    return carry(node_operator(name, pictures, span, std::move(args)), operands,
-                 {name.starts_with("arith.") ? "arithmetic" : "`" + op::display_name(*op) + "`", span});
+    return Bundles(*this).carry(
+        node_operator(name, pictures, span, std::move(args)), operands,
+        {name.starts_with("arith.") ? "arithmetic" : "`" + op::display_name(*op) + "`", span});
   }
   op::GraphBuilder::NodeSpec spec;
   spec.op = op;

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "dsl/array.h"
+#include "dsl/bundles.h"
 #include "dsl/dali_names.h"
 #include "dsl/evaluator.h"
 #include "dsl/operator_text.h"
@@ -274,7 +275,9 @@ Value Evaluator::call_operator_once(const op::Operator& op, const std::string& p
     std::ranges::transform(operands, arguments.positional.begin(), picture_of);
     const Value made = call_operator_once(op, path, arguments, set);
     // An operator works on its first input; of others, it takes a matrix, a type.
-    return is_bundle(operands[0]) ? carry(made, operands, {"`fn." + path + "`", arguments.span}) : made;
+    return is_bundle(operands[0])
+               ? Bundles(*this).carry(made, operands, {"`fn." + path + "`", arguments.span})
+               : made;
   }
   op::GraphBuilder::NodeSpec spec;
   spec.op = &op;

@@ -10,6 +10,7 @@
 
 #include "compiler/op/pixel_axes.h"
 #include "dsl/array.h"
+#include "dsl/bundles.h"
 #include "dsl/evaluator.h"
 #include "dsl/pixel.h"
 #include "dsl/suggest.h"
@@ -176,7 +177,7 @@ Value Evaluator::call_pixel(PixelObject& pixel, CallArguments& arguments) {
   if (std::ranges::any_of(operands, is_bundle)) {
     for (Value& value : arguments.positional) value = picture_of(value);
     for (CallArguments::Keyword& keyword : arguments.keywords) keyword.value = picture_of(keyword.value);
-    return carry(call_pixel(pixel, arguments), operands, {shown, arguments.span});
+    return Bundles(*this).carry(call_pixel(pixel, arguments), operands, {shown, arguments.span});
   }
   PixelCall call;
   call.name = function.name;
@@ -244,11 +245,7 @@ Value Evaluator::run_element(PixelCall& call, FunctionObject& at, const CallArgu
   coordinates.ordinal = arguments.ordinal;
   const Value element = call_function(at, coordinates);
   const bool done = alive() && take_element(call, element, at);
-  // Nothing may remember values and blocks whose numbers come again.
-  const ir::BlockId first = pixel_->first_block();
-  merges_.erase(merges_.lower_bound({first, {}}), merges_.end());
-  merged_objects_.erase(merged_objects_.lower_bound({first, {}}), merged_objects_.end());
-  std::erase_if(number_merges_, [&](const auto& merge) { return pixel_->owns(merge.first); });
+  merges_.forget(*pixel_);
   pixel_->remove();
   pixel_.reset();
   region_ = region;

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "dsl/array.h"
+#include "dsl/bundles.h"
 #include "dsl/evaluator.h"
 #include "dsl/host_modules.h"
 #include "dsl/methods.h"
@@ -55,7 +56,7 @@ Value Evaluator::attribute(const Value& base, const std::string& name, Span span
                            const Expression* written) {
   if (base.is(ValueKind::kModule)) return module_member(base.as<ModuleObject>(), name, name_span);
   if (base.is_node()) return node_attribute(base, name, span, name_span);
-  if (is_bundle(base)) return bundle_attribute(base, name, span, name_span);
+  if (is_bundle(base)) return Bundles(*this).attribute(base, name, span, name_span);
   std::vector<std::string> candidates;
   if (base.is(ValueKind::kStruct)) {
     for (const auto& [field, value] : base.as<StructObject>().fields) {

@@ -7,6 +7,7 @@
 
 #include "dsl/array.h"
 #include "dsl/builtin_names.h"
+#include "dsl/bundles.h"
 #include "dsl/operator_text.h"
 #include "dsl/pixel.h"
 
@@ -184,6 +185,10 @@ bool Evaluator::check_size(size_t bytes, Span span) {
 void add_label(Diagnostic& diagnostic, Span span, std::string text) {
   auto same = [&](const Label& label) { return label.span == span && label.text == text; };
   if (std::ranges::none_of(diagnostic.labels, same)) diagnostic.labels.push_back({span, std::move(text)});
+}
+
+ir::BlockId Evaluator::home_of(ir::BlockId join) const {
+  return pixel_ && pixel_->owns_block(join) ? pixel_->first_block() : 0;
 }
 
 bool Evaluator::graph_has_room(Span span) {

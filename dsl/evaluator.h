@@ -28,8 +28,10 @@
 #include "dsl/calls.h"
 #include "dsl/frame.h"
 #include "dsl/frontend.h"
+#include "dsl/merges.h"
 #include "dsl/messages.h"
 #include "dsl/regions.h"
+#include "dsl/replay.h"
 #include "dsl/suggest.h"
 #include "dsl/value.h"
 
@@ -132,11 +134,20 @@ class Evaluator {
   const std::string& pipeline_name() const { return pipeline_name_; }
   const PipelineObject* current_pipeline() const { return pipeline_; }
   ir::Graph* graph() { return graph_; }
+  op::GraphBuilder& builder() { return *builder_; }
+  Regions& regions() { return regions_; }
+  Replay& replay() { return replay_; }
   const op::Registry& registry() const { return registry_; }
 
   // ---- data nodes (eval_node.cpp, eval_operator.cpp) ----
   const ir::Type& type_of(const Value& node) const { return graph_->type(node.node); }
   Value call_operator(const OperatorObject& callee, CallArguments& arguments);
+  /// What the operator gives: a node, a tuple of them or a dictionary; poison after an error.
+  Value add_node(op::GraphBuilder::NodeSpec spec);
+  /// Whether one more operator, block or merge may be added; reports otherwise.
+  bool graph_has_room(Span span);
+  /// Where constants of a merge go: where they are on every path.
+  ir::BlockId home_of(ir::BlockId join) const;
   /// A node of an operator of the language ("arith.add") on nodes and static numbers.
   Value node_operator(const std::string& name, const std::vector<Value>& operands, Span span,
                       std::vector<ir::Arg> args = {});
@@ -163,19 +174,6 @@ class Evaluator {
   // ---- choices among functions (eval_select.cpp) ----
   /// Calls the arm that `index` names: now where it is known, else per sample, by one branch of many ways.
   Value select(const std::vector<Value>& arms, const Value& index, Span index_span, CallArguments& arguments);
-
-  // ---- what belongs together (eval_together.cpp)
-  /// `galatea.together(image=…, …)`: a bundle of a picture and what lies on it.
-  Value make_together(CallArguments& arguments);
-  /// `name` of a bundle: what lies on the picture, as the picture lies now; else an attribute of the picture.
-  Value bundle_attribute(const Value& bundle, const std::string& name, Span span, Span name_span);
-  /// The bundle with its pictures on another device.
-  Value move_bundle(const Value& bundle, ir::Device to, Span span);
-  static bool is_bundle(const Value& value);
-  /// A data node, or a bundle, whose picture is one.
-  static bool is_data(const Value& value) { return value.is_node() || is_bundle(value); }
-  /// The picture of a bundle; any other value as it is.
-  static Value picture_of(const Value& value);
 
   // ---- the library in the language (library_files.cpp, library_internal.cpp) ----
   bool in_library(Span span) const;
@@ -220,10 +218,6 @@ class Evaluator {
   Value read_between(const Value& base, const CallArguments& arguments);
   /// As Python's int(), float() and bool() on the value of an element; `round`: to the nearest integer.
   Value convert_element(const Value& value, DType dtype, bool round, Span span);
-
-  // ---- one sample again (replay.cpp) ----
-  Value with_draws(const CallArguments& arguments);
-  Value only_sample(const CallArguments& arguments);
 
   // ---- for editors (meanings.cpp) ----
   std::vector<LibraryModule> library_modules();
@@ -274,16 +268,6 @@ class Evaluator {
   // ---- branches (eval_branch.cpp) ----
   /// `construct` must outlive the evaluation: what is merged later names it.
   bool alive() const { return block_ != ir::kNoId && !aborted_; }
-  /// Where and how values meet.
-  struct MergeContext {
-    ir::BlockId join;
-    uint32_t origin;          ///< the region in which the paths parted
-    std::vector<Span> spans;  ///< of each arm's last assignment
-    Span span;                ///< of the `if`
-    std::string_view construct;
-    std::string name;  ///< of the variable; empty: a returned or selected value
-    size_t depth = 0;  ///< of the leaf in the value
-  };
   void enter_block(ir::BlockId block);
   Path end_path(Value value, Span span);
   void take_path(Path path);
@@ -293,18 +277,6 @@ class Evaluator {
   Value resolve(PendingObject& pending, Span use);
   Value resolve_arms(PendingObject& pending, Span use);
 
-  // ---- merging (eval_merge.cpp) ----
-  Value merge(const std::vector<Value>& values, const MergeContext& context);
-  Value merge_nodes(std::vector<Value> values, const MergeContext& context);
-  Value raise_merge(const Value& value, int rank, ir::BlockId join, Span span);
-  std::optional<bool> all_equal(const std::vector<Value>& values, Span span);
-  Value merge_containers(const std::vector<Value>& values, const MergeContext& context);
-  Value merge_sequences(const std::vector<Value>& values, const MergeContext& context, Value& known);
-  Value merge_dicts(const std::vector<Value>& values, const MergeContext& context, Value& known);
-  Value merge_structs(const std::vector<Value>& values, const MergeContext& context);
-  bool note_sources(const std::vector<Value>& values, const Value& merged, const MergeContext& context);
-  Value fail_merge(Message message, const std::vector<Value>& values, const MergeContext& context,
-                   std::vector<std::string> arguments);
   /// A selector for a branch; nullopt after an error.
   std::optional<ir::ValueId> selector(const Value& condition, Span span, std::string_view construct);
   /// Runs both arms on paths of their own and joins what comes out.
@@ -409,7 +381,6 @@ class Evaluator {
   std::optional<ir::Attr> to_nested_attr(const Value& value, Span span, const std::string& what);
   std::optional<ir::Attr> to_nested_attr(const Value& value, Span span, const std::string& what, int depth,
                                          size_t& values);
-  Value add_node(op::GraphBuilder::NodeSpec spec);
   void label_inputs(Diagnostic& diagnostic, const std::vector<ir::ValueId>& inputs) const;
   void suggest_value(Diagnostic& diagnostic) const;
   /// Reports the error of a call.
@@ -449,23 +420,6 @@ class Evaluator {
                                              const std::vector<CallArguments::Keyword>& given);
   std::string type_written(const Value& value, op::ArgKind kind) const;
   static bool is_known_keyword(const op::Operator& op, const std::string& name);
-
-  // ---- what belongs together (eval_together.cpp) ----
-  /// An operator on pictures of bundles.
-  struct BundleCall {
-    std::string what;  ///< for messages
-    Span span;
-  };
-  /// The first of the operands that is a bundle, where all that are lie alike; none: poison, after an error.
-  Value common_bundle(const std::vector<Value>& operands, const BundleCall& call);
-  /// What `made`, the result of an operator on pictures of bundles, is with what belongs to the picture.
-  Value carry(const Value& made, const std::vector<Value>& operands, const BundleCall& call);
-  Value carry_moved(const Value& made, const Value& bundle, const BundleCall& call);
-  /// What the operator of a node makes of a mask.
-  Value mask_node(const ir::Node& like, const Value& mask, const Value& fill, Span span);
-  Value shown_boxes(const Value& bundle, Span span);
-  /// Rows of boxes that are seen: of one tensor, or of each of a list.
-  Value kept_rows(const Value& bundle, const Value& rows, Span span);
 
   // ---- modules (modules.cpp) ----
   void run_import(const Statement& s);
@@ -512,9 +466,6 @@ class Evaluator {
   bool check_outputs(const std::vector<ir::ValueId>& outputs, const PipelineObject& pipeline,
                      const OutputChecks& checks);
 
-  // ---- one sample again (replay.cpp) ----
-  bool write_draw(ir::Node& node, const Value& value, Span span);
-
   // ---- pixel functions (eval_pixel.cpp, eval_element.cpp) ----
   struct PixelCall;
   bool take_pixel_options(PixelCall& call, const PixelObject& pixel, CallArguments& arguments);
@@ -530,9 +481,6 @@ class Evaluator {
   bool may_read(const Value& base, Span span);
   std::optional<Value> choose_element(const Value& list, const Value& key, Span span);
   std::optional<Value> pixel_attribute(const Value& node, const std::string& name, Span span);
-  /// Where constants of a merge go: where they are on every path.
-  ir::BlockId home_of(ir::BlockId join) const;
-
   bool stack_exhausted() const;
   bool is_told_often(const Diagnostic& diagnostic);
 
@@ -568,13 +516,6 @@ class Evaluator {
   Regions regions_;
   uint32_t region_ = 0;  ///< the samples on the current path
   std::vector<ActiveCall> calls_;
-  /// How far a call of `with_draws` has come.
-  struct Replayed {
-    size_t nodes = 0;  ///< of the graph, looked at
-    size_t draws = 0;  ///< of the call, met
-  };
-  std::map<std::pair<uint32_t, uint32_t>, Replayed> replayed_;  ///< by where the wrapped call begins
-
   std::unique_ptr<PixelScope> pixel_;  ///< while a function of coordinates runs
   bool imports_all_ = false;           ///< there is an `import *`, which was refused
   int host_calls_ = 0;                 ///< around what is evaluated: they belong to the host program
@@ -584,15 +525,8 @@ class Evaluator {
   op::GraphBuilder* builder_ = nullptr;
   PipelineObject* pipeline_ = nullptr;
   std::string pipeline_name_;
-  std::map<std::pair<ir::BlockId, std::vector<ir::ValueId>>, ir::ValueId> merges_;
-  std::map<std::pair<ir::BlockId, std::vector<const Object*>>, Value> merged_objects_;
-  /// A merge of numbers, and of such merges: its type is still that of a number, which promotes.
-  struct NumberMerge {
-    ir::BlockId join = 0;
-    int rank = 0;  ///< 0 bool, 1 int, 2 float
-    std::vector<Value> values;
-  };
-  std::unordered_map<ir::ValueId, NumberMerge> number_merges_;
+  Merges merges_{*this};
+  Replay replay_{*this};
   std::map<std::string, Span> node_names_;
   std::map<std::pair<std::string, int64_t>, Span>
       seeds_;                              ///< of random operators: where they were first given
@@ -630,8 +564,6 @@ class Evaluator {
   bool too_much_work(Span span);
   /// A limit was reached, and reported: of all pipelines together, or of the one that is staged.
   void abort(bool for_good);
-  /// Whether one more operator, block or merge may be added; reports otherwise.
-  bool graph_has_room(Span span);
 
   static constexpr size_t kWorkPerStep = 16, kWorkPerBinding = 4;
   static constexpr size_t kBindingBytes = 112;  ///< of a name in an Env, about

@@ -7,6 +7,7 @@
 
 #include "dsl/array.h"
 #include "dsl/builtin_names.h"
+#include "dsl/bundles.h"
 #include "dsl/evaluator.h"
 #include "dsl/host_modules.h"
 
@@ -96,9 +97,9 @@ Value call_math(Evaluator& ev, CallArguments& a) {
   for (size_t i = 0; i < a.positional.size(); ++i) {
     const Value& x = a.positional[i];
     if (x.is_poison()) return Value::poison();
-    any_node = any_node || Evaluator::is_data(x);
+    any_node = any_node || is_data(x);
     bool list_operand = x.is_sequence();
-    if (!Evaluator::is_data(x) && !x.is_number() && !list_operand)
+    if (!is_data(x) && !x.is_number() && !list_operand)
       return ev.fail(Message::kWrongArgument, a.spans[i],
                      {"math." + a.name, "a number or a data node", describe_kind(x)});
   }
@@ -273,7 +274,7 @@ Value call_struct(Evaluator& ev, CallArguments& a) {
   return ev.make_struct(std::move(fields));
 }
 
-Value call_together(Evaluator& ev, CallArguments& a) { return ev.make_together(a); }
+Value call_together(Evaluator& ev, CallArguments& a) { return Bundles(ev).make(a); }
 
 Value call_pixel_decorator(Evaluator& ev, CallArguments& a) { return ev.decorate_pixel(a); }
 Value call_cuda_kernel(Evaluator& ev, CallArguments& a) { return ev.make_cuda_kernel(a); }
@@ -313,8 +314,8 @@ Value call_select(Evaluator& ev, CallArguments& a) {
   return ev.select(*functions, index, index_span, a);
 }
 
-Value call_with_draws(Evaluator& ev, CallArguments& a) { return ev.with_draws(a); }
-Value call_only_sample(Evaluator& ev, CallArguments& a) { return ev.only_sample(a); }
+Value call_with_draws(Evaluator& ev, CallArguments& a) { return ev.replay().with_draws(a); }
+Value call_only_sample(Evaluator& ev, CallArguments& a) { return ev.replay().only_sample(a); }
 
 }  // namespace
 

@@ -4,6 +4,7 @@
 
 #include "dsl/array.h"
 #include "dsl/builtin_functions.h"
+#include "dsl/bundles.h"
 #include "dsl/evaluator.h"
 #include "dsl/suggest.h"
 
@@ -78,7 +79,7 @@ Value call_parameters(Evaluator& ev, CallArguments& a) {
 // type_of(node): its element type, layout and number of dimensions, and the type as text.
 Value call_type_of(Evaluator& ev, CallArguments& a) {
   if (!check_shape(ev, a, 1, 1)) return Value::poison();
-  const Value x = Evaluator::picture_of(a.positional[0]);
+  const Value x = picture_of(a.positional[0]);
   if (!x.is_node()) return Value::none();
   const ir::Type& type = ev.type_of(x);
   return ev.make_struct({{"dtype", Value::of(type.dtype)},

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "compiler/ir/text/verifier.h"
+#include "dsl/bundles.h"
 #include "dsl/evaluator.h"
 #include "dsl/pipeline_options.h"
 
@@ -268,9 +269,7 @@ std::unique_ptr<ir::Graph> Evaluator::stage(PipelineObject& pipeline) {
   builder_ = &builder;
   pipeline_ = &pipeline;
   pipeline_name_ = pipeline.name;
-  merges_.clear();
-  merged_objects_.clear();
-  number_merges_.clear();
+  merges_.forget();
   node_names_.clear();
   seeds_.clear();
   device_note_.reset();
@@ -279,7 +278,7 @@ std::unique_ptr<ir::Graph> Evaluator::stage(PipelineObject& pipeline) {
   const size_t errors_before = sink_.num_errors();
   inputs_.clear();
   noted_runs_.clear();
-  replayed_.clear();
+  replay_.forget();
   late_.reset();
   FunctionObject& function = *pipeline.function;
   auto* outer = arena.make<Frame>();

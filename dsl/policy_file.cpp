@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "dsl/array.h"
+#include "dsl/bundles.h"
 #include "dsl/evaluator.h"
 #include "policy/messages.h"
 #include "policy/operation.h"

@@ -1,5 +1,4 @@
-// `galatea.replay`: one sample again, with its draws as numbers in the text (`galatea trace --replay`). In:
-// calls around calls of the user's. Out: the same nodes; what drew is a constant, and a reader reads one sample.
+// One sample again. In: calls around calls of the user's. Out: the same nodes; what drew is a constant, and a reader reads one sample.
 //
 // The wrapped call stays where it is, so paths of calls, and with them the keys of all other draws, do not
 // change.
@@ -41,17 +40,16 @@ ir::Attr constant_of(const std::vector<Value>& numbers, DType dtype) {
 
 }  // namespace
 
-// False after an error.
-bool Evaluator::write_draw(ir::Node& node, const Value& value, Span span) {
-  const ir::Type& type = graph_->type(node.outputs[0]);
+bool Replay::write_draw(ir::Node& node, const Value& value, Span span) {
+  const ir::Type& type = ev_.graph()->type(node.outputs[0]);
   const std::vector<Value> numbers = elements_as_numbers(value);
   const bool fits =
       std::ssize(numbers) == type.static_volume() &&
       (is_float(type.dtype) || std::ranges::all_of(numbers, [](const Value& x) { return x.is_integral(); }));
   if (!fits) {
-    fail(Message::kArgumentKind, span,
-         {"with_draws", "None, or the numbers of a draw of type `" + ir::to_text(type) + "`",
-          type_text(value)});
+    ev_.fail(Message::kArgumentKind, span,
+             {"with_draws", "None, or the numbers of a draw of type `" + ir::to_text(type) + "`",
+              ev_.type_text(value)});
     return false;
   }
   const ir::Arg* device = node.find_arg(op::kDeviceArg);
@@ -60,7 +58,7 @@ bool Evaluator::write_draw(ir::Node& node, const Value& value, Span span) {
                                {"shape", ir::Attr(type.extents), span}};
   if (!type.layout.empty()) args.push_back({"layout", ir::Attr(type.layout.str()), span});
   if (device) args.push_back(*device);
-  node.op = registry_.find("constant");
+  node.op = ev_.registry().find("constant");
   node.inputs.clear();
   node.args = std::move(args);
   node.key = 0;
@@ -68,18 +66,17 @@ bool Evaluator::write_draw(ir::Node& node, const Value& value, Span span) {
   return true;
 }
 
-// with_draws(call, a, b, …): what the call gives, with the numbers in place of what it draws, in order; None
-// leaves a draw as it is. A call that comes again takes the numbers that follow.
-Value Evaluator::with_draws(const CallArguments& arguments) {
+Value Replay::with_draws(const CallArguments& arguments) {
   if (arguments.positional.empty() || !arguments.keywords.empty())
-    return fail(Message::kBadArgument, arguments.span, {"with_draws", "a call, then the numbers it draws"});
-  if (!graph_) return fail(Message::kOutsidePipeline, arguments.span, {"`replay.with_draws`"});
+    return ev_.fail(Message::kBadArgument, arguments.span,
+                    {"with_draws", "a call, then the numbers it draws"});
+  if (!ev_.in_pipeline()) return ev_.fail(Message::kOutsidePipeline, arguments.span, {"`replay.with_draws`"});
   const Span call = arguments.spans[0];
-  Replayed& done = replayed_[{call.file, call.begin}];
-  for (; done.nodes < graph_->nodes.size(); ++done.nodes) {
-    ir::Node& node = graph_->nodes[done.nodes];
+  Done& done = done_[{call.file, call.begin}];
+  for (; done.nodes < ev_.graph()->nodes.size(); ++done.nodes) {
+    ir::Node& node = ev_.graph()->nodes[done.nodes];
     if (!node.op || !node.op->random || call_in(node.span, node.calls, call.file) != call) continue;
-    if (!is_written_draw(*graph_, node)) continue;
+    if (!is_written_draw(*ev_.graph(), node)) continue;
     const size_t place = ++done.draws;
     if (place >= arguments.positional.size()) break;
     const Value& value = arguments.positional[place];
@@ -87,24 +84,24 @@ Value Evaluator::with_draws(const CallArguments& arguments) {
     if (value.is(ValueKind::kNone)) continue;
     if (!write_draw(node, value, arguments.spans[place])) return Value::poison();
   }
-  done.nodes = graph_->nodes.size();
+  done.nodes = ev_.graph()->nodes.size();
   return arguments.positional[0];
 }
 
-// only_sample(call, number, of): what the reader gives, reading that sample alone.
-Value Evaluator::only_sample(const CallArguments& arguments) {
+Value Replay::only_sample(const CallArguments& arguments) {
   const std::vector<Value>& given = arguments.positional;
   const bool is_form = given.size() == 3 && arguments.keywords.empty() && given[1].is(ValueKind::kInt) &&
                        given[2].is(ValueKind::kInt);
   if (!is_form)
-    return fail(Message::kBadArgument, arguments.span,
-                {"only_sample", "a reader, the number of a sample, and how many there are"});
+    return ev_.fail(Message::kBadArgument, arguments.span,
+                    {"only_sample", "a reader, the number of a sample, and how many there are"});
   if (given[1].integer < 0 || given[1].integer >= given[2].integer)
-    return fail(Message::kArgumentKind, arguments.spans[1],
-                {"number", "between 0 and the number of samples", type_text(given[1])});
-  if (!graph_) return fail(Message::kOutsidePipeline, arguments.span, {"`replay.only_sample`"});
+    return ev_.fail(Message::kArgumentKind, arguments.spans[1],
+                    {"number", "between 0 and the number of samples", ev_.type_text(given[1])});
+  if (!ev_.in_pipeline())
+    return ev_.fail(Message::kOutsidePipeline, arguments.span, {"`replay.only_sample`"});
   const Span call = arguments.spans[0];
-  for (ir::Node& node : graph_->nodes) {
+  for (ir::Node& node : ev_.graph()->nodes) {
     if (!node.op || !node.op->source || call_in(node.span, node.calls, call.file) != call) continue;
     set_arg(node, "num_shards", ir::Attr(given[2].integer), arguments.spans[2]);
     set_arg(node, "shard_id", ir::Attr(given[1].integer), arguments.spans[1]);

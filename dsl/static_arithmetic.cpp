@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "dsl/array.h"
+#include "dsl/bundles.h"
 #include "dsl/evaluator.h"
 
 namespace galatea::dsl {

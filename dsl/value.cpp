@@ -146,6 +146,7 @@ const std::string& Value::text() const { return as<StringObject>().text; }
 SequenceObject& Value::sequence() const { return as<SequenceObject>(); }
 std::vector<Value>& Value::elements() const { return as<SequenceObject>().elements; }
 DictObject& Value::dict() const { return as<DictObject>(); }
+ContainerObject& Value::container() const { return as<ContainerObject>(); }
 
 bool Value::same_as(const Value& other) const {
   if (kind != other.kind) return false;

@@ -68,6 +68,7 @@ struct Object {
 };
 
 struct StringObject;
+struct ContainerObject;
 struct SequenceObject;
 struct DictObject;
 struct RangeObject;
@@ -143,6 +144,7 @@ struct Value {
   SequenceObject& sequence() const;
   std::vector<Value>& elements() const;
   DictObject& dict() const;
+  ContainerObject& container() const;  ///< of a list or dict
   template <typename T>
   T& as() const {
     return *static_cast<T*>(object);
@@ -163,7 +165,7 @@ struct StringObject : Object {
 };
 /// What a list or dict is to the branches around it. It may be changed only where all the samples are
 /// together for which it was made, and only while no merge has made a second object of it (see
-/// eval_merge.cpp).
+/// merges.cpp).
 struct ContainerObject : Object {
   uint32_t region = 0;  ///< the samples for which it was made (regions.h)
   Span span;

@@ -7,6 +7,8 @@
 // In Python a variable *is* the list of the arm that ran. A merged list can stand for that as long as no
 // other name can see the difference: it may not change if, on some path only, it is also a list that was
 // there before the branch, or a list that another variable has.
+#include "dsl/merges.h"
+
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -17,18 +19,13 @@
 namespace galatea::dsl {
 namespace {
 
-constexpr size_t kMergeBytes = 400;  ///< of a merge in the graph, with its type and its place in merges_
+constexpr size_t kMergeBytes = 400;  ///< of a merge in the graph, with its type and its place in Merges
 
 int number_rank(const Value& value) {
   return value.is(ValueKind::kBool) ? 0 : value.is(ValueKind::kInt) ? 1 : 2;
 }
 
 DType number_dtype(int rank) { return rank == 0 ? DType::kBool : rank == 1 ? DType::kI32 : DType::kF32; }
-
-ContainerObject* container(const Value& value) {
-  if (value.is(ValueKind::kList)) return &value.sequence();
-  return value.is(ValueKind::kDict) ? &value.dict() : nullptr;
-}
 
 // Whether it, or what stands for it after later branches, was changed since it was merged. Only a twin has
 // several that stand for it, and they were found unchanged when it became one.
@@ -94,11 +91,11 @@ std::string describe_shape(const Value& value) {
 
 }  // namespace
 
-Value Evaluator::merge(const std::vector<Value>& values, const MergeContext& context) {
+Value Merges::merge(const std::vector<Value>& values, const MergeContext& context) {
   const Value& first = values.front();
-  if (!step(context.span)) return Value::poison();
+  if (!ev_.step(context.span)) return Value::poison();
   if (context.depth > Walk::kMaxDepth)
-    return fail(Message::kValueTooDeep, context.span, {std::to_string(Walk::kMaxDepth)});
+    return ev_.fail(Message::kValueTooDeep, context.span, {std::to_string(Walk::kMaxDepth)});
   auto all = [&](auto test) { return std::all_of(values.begin(), values.end(), test); };
   if (!all([](const Value& v) { return !v.is_poison(); })) return Value::poison();
   if (all([&](const Value& v) { return v.same_as(first); })) return first;
@@ -117,30 +114,26 @@ Value Evaluator::merge(const std::vector<Value>& values, const MergeContext& con
   if (!same) return Value::poison();
   if (*same) return first;
   if (!all([](const Value& v) { return !v.is(ValueKind::kNone); }))
-    return fail_merge(Message::kMergeNone, values, context, {});
-  return fail_merge(same_kind ? Message::kMergeStatic : Message::kMergeKinds, values, context,
-                    {describe_kind(first)});
+    return fail(Message::kMergeNone, values, context, {});
+  return fail(same_kind ? Message::kMergeStatic : Message::kMergeKinds, values, context,
+              {describe_kind(first)});
 }
 
 // nullopt after an error.
-std::optional<bool> Evaluator::all_equal(const std::vector<Value>& values, Span span) {
+std::optional<bool> Merges::all_equal(const std::vector<Value>& values, Span span) {
   for (const Value& value : values) {
-    auto same = equals(value, values[0], span);
+    auto same = ev_.equals(value, values[0], span);
     if (!same || !*same) return same;
   }
   return true;
 }
 
-ir::BlockId Evaluator::home_of(ir::BlockId join) const {
-  return pixel_ && pixel_->owns_block(join) ? pixel_->first_block() : 0;
-}
-
 // Nodes, numbers and arrays: unequal numbers promote among themselves and become constants.
-Value Evaluator::merge_nodes(std::vector<Value> values, const MergeContext& context) {
+Value Merges::merge_nodes(std::vector<Value> values, const MergeContext& context) {
   auto rank_of = [&](const Value& value) {
     if (value.is_number()) return number_rank(value);
-    auto chosen = value.is_node() ? number_merges_.find(value.node) : number_merges_.end();
-    return chosen == number_merges_.end() ? -1 : chosen->second.rank;
+    auto chosen = value.is_node() ? of_numbers_.find(value.node) : of_numbers_.end();
+    return chosen == of_numbers_.end() ? -1 : chosen->second.rank;
   };
   bool numbers_only = std::ranges::all_of(values, [&](const Value& v) { return rank_of(v) >= 0; });
   int rank = 0;
@@ -149,29 +142,25 @@ Value Evaluator::merge_nodes(std::vector<Value> values, const MergeContext& cont
   }
   // Numbers lie where the nodes lie that they meet.
   const bool with_gpu = std::ranges::any_of(
-      values, [&](const Value& v) { return v.is_node() && type_of(v).device == ir::Device::kGpu; });
+      values, [&](const Value& v) { return v.is_node() && ev_.type_of(v).device == ir::Device::kGpu; });
   const std::string device = with_gpu ? "gpu" : "";
   std::vector<Value> originals = values;
   for (size_t i = 0; i < values.size(); ++i) {
     if (values[i].is_node()) {
       if (numbers_only && rank_of(values[i]) < rank)
-        values[i] = raise_merge(values[i], rank, context.join, context.spans[i]);
+        values[i] = raise(values[i], rank, context.join, context.spans[i]);
       if (values[i].is_poison()) return Value::poison();
       continue;
     }
-    // The constant goes to the entry, where it is on every path and leaves arms empty.
-    ir::BlockId here = builder_->insertion_block();
-    builder_->set_insertion_block(home_of(context.join));
     auto dtype = values[i].is_number() ? std::optional(number_dtype(rank)) : std::nullopt;
-    values[i] = constant_node(values[i], context.spans[i], dtype, {}, {}, device);
-    builder_->set_insertion_block(here);
+    values[i] = constant(values[i], context.join, dtype, device, context.spans[i]);
     if (values[i].is_poison()) return Value::poison();
   }
-  ir::Type type = type_of(values[0]);
+  ir::Type type = ev_.type_of(values[0]);
   for (const Value& value : values) {
-    const ir::Type& other = type_of(value);
+    const ir::Type& other = ev_.type_of(value);
     // Of one element of a pixel function, both sides are computed and one is taken: they promote.
-    const bool promotes = home_of(context.join) != 0 && other.ndim == 0 && type.ndim == 0;
+    const bool promotes = ev_.home_of(context.join) != 0 && other.ndim == 0 && type.ndim == 0;
     if (promotes) type.dtype = promote(type.dtype, other.dtype);
     std::string_view difference = promotes                      ? ""
                                   : other.dtype != type.dtype   ? "element type"
@@ -187,7 +176,7 @@ Value Evaluator::merge_nodes(std::vector<Value> values, const MergeContext& cont
                              ? "make the dimensions equal with `fn.reshape` or `fn.expand_dims`"
                          : difference == "layout" ? "name the axes alike with `fn.reshape(x, layout=…)`"
                                                   : "move one side with `.cpu()` or `.gpu()`";
-      return fail_merge(Message::kMergeTypes, originals, context, {std::string(difference), help});
+      return fail(Message::kMergeTypes, originals, context, {std::string(difference), help});
     }
     for (size_t axis = 0; axis < type.extents.size() && axis < other.extents.size(); ++axis) {
       if (type.extents[axis] != other.extents[axis]) type.extents[axis] = -1;
@@ -195,56 +184,79 @@ Value Evaluator::merge_nodes(std::vector<Value> values, const MergeContext& cont
   }
   std::vector<ir::ValueId> operands;
   for (const Value& value : values) operands.push_back(value.node);
-  auto [known, fresh] = merges_.emplace(std::make_pair(context.join, operands), ir::kNoId);
-  if (fresh) {
-    if (!graph_has_room(context.span)) return Value::poison();
-    arena.count(kMergeBytes + operands.size() * 2 * sizeof(ir::ValueId));
-    known->second = builder_->add_merge(context.join, std::move(type), operands, context.span);
-    graph_->values[known->second].variable = context.name;
-  }
-  if (numbers_only) number_merges_[known->second] = {context.join, rank, originals};
-  return Value::of_node(known->second);
+  const ir::ValueId merged = merge_node(context.join, type, operands, context.name, context.span);
+  if (merged == ir::kNoId) return Value::poison();
+  if (numbers_only) of_numbers_[merged] = {context.join, rank, originals};
+  return Value::of_node(merged);
 }
 
 // A choice among numbers that is made once more, among the same numbers with a wider type: `2 if a else 3`
 // where it meets 2.5 (the rest of a chain of `elif`).
-Value Evaluator::raise_merge(const Value& value, int rank, ir::BlockId join, Span span) {
-  if (value.is_number()) {
-    ir::BlockId here = builder_->insertion_block();
-    builder_->set_insertion_block(home_of(join));
-    Value constant = constant_node(value, span, number_dtype(rank));
-    builder_->set_insertion_block(here);
-    return constant;
-  }
-  const NumberMerge choice = number_merges_.at(value.node);
+Value Merges::raise(const Value& value, int rank, ir::BlockId join, Span span) {
+  if (value.is_number()) return constant(value, join, number_dtype(rank), {}, span);
+  const OfNumbers choice = of_numbers_.at(value.node);
   if (choice.rank == rank) return value;
-  if (!step(span)) return Value::poison();
+  if (!ev_.step(span)) return Value::poison();
   std::vector<ir::ValueId> operands;
   for (const Value& original : choice.values) {
-    Value raised = raise_merge(original, rank, choice.join, span);
+    Value raised = raise(original, rank, choice.join, span);
     if (raised.is_poison()) return raised;
     operands.push_back(raised.node);
   }
-  auto [known, fresh] = merges_.emplace(std::make_pair(choice.join, operands), ir::kNoId);
-  if (fresh) {
-    if (!graph_has_room(span)) return Value::poison();
-    arena.count(kMergeBytes + operands.size() * 2 * sizeof(ir::ValueId));
-    ir::Type type = graph_->type(operands[0]);
-    known->second = builder_->add_merge(choice.join, std::move(type), operands, span);
-    graph_->values[known->second].variable = graph_->values[value.node].variable;
-  }
-  number_merges_[known->second] = {choice.join, rank, choice.values};
-  return Value::of_node(known->second);
+  const ir::ValueId merged = merge_node(choice.join, ev_.graph()->type(operands[0]), operands,
+                                        ev_.graph()->value(value.node).variable, span);
+  if (merged == ir::kNoId) return Value::poison();
+  of_numbers_[merged] = {choice.join, rank, choice.values};
+  return Value::of_node(merged);
+}
+
+// On every path, so that arms stay empty.
+Value Merges::constant(const Value& value, ir::BlockId join, std::optional<DType> dtype,
+                       const std::string& device, Span span) {
+  op::GraphBuilder& builder = ev_.builder();
+  const ir::BlockId here = builder.insertion_block();
+  builder.set_insertion_block(ev_.home_of(join));
+  Value made = ev_.constant_node(value, span, dtype, {}, {}, device);
+  builder.set_insertion_block(here);
+  return made;
+}
+
+ir::ValueId Merges::merge_node(ir::BlockId join, const ir::Type& type,
+                               const std::vector<ir::ValueId>& operands, const std::string& variable,
+                               Span span) {
+  const auto place = std::pair(join, operands);
+  if (const auto known = nodes_.find(place); known != nodes_.end()) return known->second;
+  if (!ev_.graph_has_room(span)) return ir::kNoId;
+  ev_.arena.count(kMergeBytes + operands.size() * 2 * sizeof(ir::ValueId));
+  const ir::ValueId merged = ev_.builder().add_merge(join, type, operands, span);
+  ev_.graph()->values[merged].variable = variable;
+  nodes_.emplace(place, merged);
+  return merged;
+}
+
+// ---- what goes ----
+
+void Merges::forget() {
+  nodes_.clear();
+  objects_.clear();
+  of_numbers_.clear();
+}
+
+void Merges::forget(const PixelScope& scope) {
+  const ir::BlockId first = scope.first_block();
+  nodes_.erase(nodes_.lower_bound({first, {}}), nodes_.end());
+  objects_.erase(objects_.lower_bound({first, {}}), objects_.end());
+  std::erase_if(of_numbers_, [&](const auto& merge) { return scope.owns(merge.first); });
 }
 
 // ---- containers ----
 
-Value Evaluator::merge_containers(const std::vector<Value>& values, const MergeContext& context) {
+Value Merges::merge_containers(const std::vector<Value>& values, const MergeContext& context) {
   std::vector<const Object*> objects;
   for (const Value& value : values) objects.push_back(value.object);
   // A list may contain itself: it is known before its elements are merged. References stay valid in a map.
   auto [known, fresh] =
-      merged_objects_.try_emplace(std::make_pair(context.join, std::move(objects)), Value::poison());
+      objects_.try_emplace(std::make_pair(context.join, std::move(objects)), Value::poison());
   if (!fresh) return known->second;
   Value& result = known->second;
   if (values[0].is_sequence()) return result = merge_sequences(values, context, result);
@@ -252,19 +264,18 @@ Value Evaluator::merge_containers(const std::vector<Value>& values, const MergeC
   return result = merge_structs(values, context);
 }
 
-Value Evaluator::merge_sequences(const std::vector<Value>& values, const MergeContext& context,
-                                 Value& known) {
+Value Merges::merge_sequences(const std::vector<Value>& values, const MergeContext& context, Value& known) {
   size_t size = values[0].elements().size();
   for (const Value& value : values) {
     if (value.elements().size() != size) {
-      return fail_merge(
+      return fail(
           Message::kMergeLength, values, context,
           {std::string(type_name(value)), std::to_string(size) + (size == 1 ? " element" : " elements"),
            std::to_string(value.elements().size())});
     }
   }
   bool is_list = values[0].is(ValueKind::kList);
-  Value merged = is_list ? make_list({}, context.span) : make_tuple({});
+  Value merged = is_list ? ev_.make_list({}, context.span) : ev_.make_tuple({});
   if (is_list && !note_sources(values, merged, context)) return Value::poison();
   if (is_list) known = merged;
   for (size_t i = 0; i < size; ++i) {
@@ -276,38 +287,37 @@ Value Evaluator::merge_sequences(const std::vector<Value>& values, const MergeCo
     Value element = merge(leaves, leaf);
     merged.elements().push_back(element);
   }
-  arena.count(size * sizeof(Value));
+  ev_.arena.count(size * sizeof(Value));
   return merged;
 }
 
-Value Evaluator::merge_dicts(const std::vector<Value>& values, const MergeContext& context, Value& known) {
+Value Merges::merge_dicts(const std::vector<Value>& values, const MergeContext& context, Value& known) {
   const DictObject& first = values[0].dict();
   for (const Value& value : values) {
     for (const auto& [key, entry] : value.dict().entries) {
-      if (!values[0].dict().find(key_of(key)))
-        return fail_merge(Message::kMergeKeys, values, context, {repr(key)});
+      if (!values[0].dict().find(ev_.key_of(key)))
+        return fail(Message::kMergeKeys, values, context, {repr(key)});
     }
     for (const auto& [key, entry] : first.entries) {
-      if (!value.dict().find(key_of(key)))
-        return fail_merge(Message::kMergeKeys, values, context, {repr(key)});
+      if (!value.dict().find(ev_.key_of(key))) return fail(Message::kMergeKeys, values, context, {repr(key)});
     }
   }
-  Value merged = make_dict(context.span);
+  Value merged = ev_.make_dict(context.span);
   if (!note_sources(values, merged, context)) return Value::poison();
   known = merged;
   for (const auto& [key, entry] : first.entries) {
     std::vector<Value> leaves;
-    for (const Value& value : values) leaves.push_back(*value.dict().find(key_of(key)));
+    for (const Value& value : values) leaves.push_back(*value.dict().find(ev_.key_of(key)));
     MergeContext leaf = context;
     ++leaf.depth;
     if (!leaf.name.empty()) leaf.name += "[" + repr(key) + "]";
-    merged.dict().set(key_of(key), key, merge(leaves, leaf));
+    merged.dict().set(ev_.key_of(key), key, merge(leaves, leaf));
   }
-  arena.count(first.entries.size() * 2 * sizeof(Value));
+  ev_.arena.count(first.entries.size() * 2 * sizeof(Value));
   return merged;
 }
 
-Value Evaluator::merge_structs(const std::vector<Value>& values, const MergeContext& context) {
+Value Merges::merge_structs(const std::vector<Value>& values, const MergeContext& context) {
   std::vector<std::pair<std::string, Value>> fields;
   const auto& first = values[0].as<StructObject>().fields;
   const std::string& type = values[0].as<StructObject>().type;
@@ -316,7 +326,7 @@ Value Evaluator::merge_structs(const std::vector<Value>& values, const MergeCont
     auto same_name = [](const auto& a, const auto& b) { return a.first == b.first; };
     if (value.as<StructObject>().type != type ||
         !std::equal(own.begin(), own.end(), first.begin(), first.end(), same_name))
-      return fail_merge(Message::kMergeKinds, values, context, {"a `struct` with other fields"});
+      return fail(Message::kMergeKinds, values, context, {"a `struct` with other fields"});
   }
   for (size_t i = 0; i < first.size(); ++i) {
     std::vector<Value> leaves;
@@ -326,24 +336,24 @@ Value Evaluator::merge_structs(const std::vector<Value>& values, const MergeCont
     if (!leaf.name.empty()) leaf.name += "." + first[i].first;
     fields.emplace_back(first[i].first, merge(leaves, leaf));
   }
-  Value merged = make_struct(std::move(fields));
+  Value merged = ev_.make_struct(std::move(fields));
   merged.as<StructObject>().type = type;
   return merged;
 }
 
 // Keeps track of what a merged list or dict stands for. false: it cannot, because it would miss a change.
-bool Evaluator::note_sources(const std::vector<Value>& values, const Value& merged,
-                             const MergeContext& context) {
-  ContainerObject& target = *container(merged);
+bool Merges::note_sources(const std::vector<Value>& values, const Value& merged,
+                          const MergeContext& context) {
+  ContainerObject& target = merged.container();
   for (const Value& value : values) {
-    ContainerObject& source = *container(value);
+    ContainerObject& source = value.container();
     if (std::ranges::find(source.merged_into, &target) != source.merged_into.end()) continue;
     if (std::ranges::any_of(source.merged_into, was_changed)) {
-      fail_merge(Message::kMergeChanged, values, context, {std::string(type_name(value))});
+      fail(Message::kMergeChanged, values, context, {std::string(type_name(value))});
       return false;
     }
     // Only what was made on one of the paths cannot be reached by another way.
-    bool on_a_path = source.region != context.origin && regions_.within(source.region, context.origin);
+    bool on_a_path = source.region != context.origin && ev_.regions().within(source.region, context.origin);
     bool alone = on_a_path && source.merged_into.empty() && !source.twin.valid();
     source.merged_into.push_back(&target);
     if (!alone) mark_twin(source, source.twin.valid() ? source.twin : source.span);
@@ -351,49 +361,16 @@ bool Evaluator::note_sources(const std::vector<Value>& values, const Value& merg
   return true;
 }
 
-bool Evaluator::may_change(const Value& value, Span span) {
-  ContainerObject& object = *container(value);
-  bool together = object.region == region_ || !graph_;
-  if (together && !object.twin.valid()) {
-    object.changed = true;
-    return true;
-  }
-  if (!together && pixel_ && object.region != 0) {
-    fail(Message::kPixelChange, span, {std::string(type_name(value))});
-    object.spoiled = true;
-    return false;
-  }
-  bool of_file = !together && object.region == 0;
-  Message message = together  ? Message::kChangeTwin
-                    : of_file ? Message::kChangeModuleValue
-                              : Message::kChangeInArm;
-  Diagnostic diagnostic = diagnose(message, span, {std::string(type_name(value))});
-  if (together) {
-    diagnostic.labels.push_back({object.twin, "for some samples, it is what was made here"});
-  } else {
-    if (object.span.valid())
-      diagnostic.labels.push_back({object.span, of_file ? "made here, outside every pipeline"
-                                                : regions_.conditional(object.region)
-                                                    ? "made here, for more samples"
-                                                    : "made here, for all samples"});
-    if (Span cause = regions_.cause(region_); !of_file && cause.valid())
-      diagnostic.labels.push_back({cause, "from here on, only some samples"});
-  }
-  report(std::move(diagnostic));
-  object.spoiled = true;
-  return false;
-}
-
 // ---- errors ----
 
-Value Evaluator::fail_merge(Message message, const std::vector<Value>& values, const MergeContext& context,
-                            std::vector<std::string> arguments) {
+Value Merges::fail(Message message, const std::vector<Value>& values, const MergeContext& context,
+                   std::vector<std::string> arguments) {
   std::string what = context.name.empty() ? fmt::format("the value of this {}", context.construct)
                                           : "`" + context.name + "`";
   arguments.insert(arguments.begin(), what);
   auto shown = [&](const Value& value) {
     std::string shape = describe_shape(value);
-    return shape.empty() ? type_text(value) : shape;
+    return shape.empty() ? ev_.type_text(value) : shape;
   };
   Diagnostic diagnostic = diagnose(message, context.span, std::move(arguments));
   diagnostic.span_text = fmt::format("this {} depends on data", context.construct);
@@ -411,7 +388,7 @@ Value Evaluator::fail_merge(Message message, const std::vector<Value>& values, c
     std::swap(diagnostic.span, last.span);
     std::swap(diagnostic.span_text, last.text);
   }
-  return report(std::move(diagnostic));
+  return ev_.report(std::move(diagnostic));
 }
 
 }  // namespace galatea::dsl

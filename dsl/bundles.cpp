@@ -4,6 +4,8 @@
 // A bundle is a record, so arms of branches merge it field by field. An operator is applied to its picture;
 // what the operator declares of places (op::Places) says what becomes of the rest. Nothing is drawn twice: the
 // map of places and the mask come from nodes with the arguments and the key of the picture's.
+#include "dsl/bundles.h"
+
 #include <algorithm>
 #include <map>
 #include <string>
@@ -23,7 +25,7 @@ namespace galatea::dsl {
 namespace {
 
 constexpr std::string_view kBundle = "Together";
-// Fields. Those of the user's come out by bundle_attribute(); that of the picture is as the user sees it.
+// Fields. Those of the user's come out by attribute(); that of the picture is as the user sees it.
 constexpr const char *kImage = "image", *kMask = "__mask", *kMap = "__map", *kCorners = "__corners",
                      *kVisible = "__visible", *kLabels = "__labels", *kPoints = "__points",
                      *kInside = "__inside", *kFlatMask = "__flat_mask", *kFormat = "__format",
@@ -92,16 +94,16 @@ Value method_move(Evaluator& ev, CallArguments& a) {
     return ev.fail(Message::kBadArgument, a.span, {a.name, "no arguments"});
   const bool gpu = a.name == "gpu";
   if (gpu) ev.note_device(a.span, "`.gpu()`");
-  return ev.move_bundle(a.self, gpu ? ir::Device::kGpu : ir::Device::kCpu, a.span);
+  return Bundles(ev).move(a.self, gpu ? ir::Device::kGpu : ir::Device::kCpu, a.span);
 }
 
 }  // namespace
 
-bool Evaluator::is_bundle(const Value& value) {
+bool is_bundle(const Value& value) {
   return value.is(ValueKind::kStruct) && value.as<StructObject>().type == kBundle;
 }
 
-Value Evaluator::picture_of(const Value& value) { return is_bundle(value) ? field(value, kImage) : value; }
+Value picture_of(const Value& value) { return is_bundle(value) ? field(value, kImage) : value; }
 
 // ---- made
 
@@ -261,16 +263,16 @@ Value unmoved(Evaluator& ev, Span span) {
 
 }  // namespace
 
-Value Evaluator::make_together(CallArguments& a) {
-  if (!graph_) return fail(Message::kOutsidePipeline, a.span, {"`galatea.together`"});
+Value Bundles::make(CallArguments& a) {
+  if (!ev_.in_pipeline()) return ev_.fail(Message::kOutsidePipeline, a.span, {"`galatea.together`"});
   if (a.positional.size() > 1)
-    return fail(Message::kBadArgument, a.spans[1],
-                {"galatea.together", "the image first, and all else by name"});
+    return ev_.fail(Message::kBadArgument, a.spans[1],
+                    {"galatea.together", "the image first, and all else by name"});
   if (!a.positional.empty())
     a.keywords.insert(a.keywords.begin(), {"image", a.positional[0], a.spans[0], a.spans[0]});
-  Given given(*this, a);
+  Given given(ev_, a);
   if (!given.good()) return Value::poison();
-  if (!given.has("image")) return fail(Message::kMissingArgument, a.span, {"galatea.together", "image"});
+  if (!given.has("image")) return ev_.fail(Message::kMissingArgument, a.span, {"galatea.together", "image"});
 
   const Value image = given.image();
   if (!image.is_node()) return Value::poison();
@@ -279,25 +281,27 @@ Value Evaluator::make_together(CallArguments& a) {
   Value points =
       given.rows("points", 3, 2, "points as rows of x and y, FLOAT [n, 2], or [n, k, 2]: k of each box");
   const Value labels = given.labels();
-  const Value format =
-      given.option("box_format", make_string("xyxy"), is_format, "`\"xyxy\"`, `\"xywh\"` or `\"cxcywh\"`");
+  const Value format = given.option("box_format", ev_.make_string("xyxy"), is_format,
+                                    "`\"xyxy\"`, `\"xywh\"` or `\"cxcywh\"`");
   const Value relative = given.option("relative", Value::of(false), is_flag, "True or False");
   const Value least = given.option("min_visible", Value::of(0.0), is_share, "a number from 0 to 1");
   const Value fill = given.option("mask_fill", Value::of(0.0), is_number, "a number");
-  Value map = unmoved(*this, a.span);
+  Value map = unmoved(ev_, a.span);
   if (!given.good() || mask.is_poison() || map.is_poison()) return Value::poison();
 
   // Of a sequence all is per frame, unless boxes and points are given for all frames at once.
-  const auto is_per_frame = [&](const Value& rows) { return rows.is_node() && has_frames(type_of(rows)); };
+  const auto is_per_frame = [&](const Value& rows) {
+    return rows.is_node() && has_frames(ev_.type_of(rows));
+  };
   const bool has_rows = boxes.is_node() || points.is_node();
-  if (has_frames(type_of(image)) && (is_per_frame(boxes) || is_per_frame(points) || !has_rows)) {
+  if (has_frames(ev_.type_of(image)) && (is_per_frame(boxes) || is_per_frame(points) || !has_rows)) {
     map = given.made("together.frames", {map, image}, "image");
     if (boxes.is_node()) boxes = given.made("together.frames", {boxes, image}, "boxes");
     if (points.is_node()) points = given.made("together.frames", {points, image}, "points");
   }
   if (!given.good()) return Value::poison();
 
-  const bool is_flat = mask.is_node() && type_of(given.value("mask")).ndim + 1 == type_of(mask).ndim;
+  const bool is_flat = mask.is_node() && ev_.type_of(given.value("mask")).ndim + 1 == ev_.type_of(mask).ndim;
   Value fitting = Value::none(), corners = Value::none(), visible = Value::none(), pixels = Value::none(),
         inside = Value::none();
   const ir::Arg in_fractions = {"relative", ir::Attr(truth(relative)), {}};
@@ -312,26 +316,26 @@ Value Evaluator::make_together(CallArguments& a) {
     if (pixels.is_node()) inside = given.made("together.inside", {pixels, map, image}, "points");
   }
   if (!given.good()) return Value::poison();
-  Value bundle = make_struct({{kImage, image},
-                              {kMask, fitting},
-                              {kMap, map},
-                              {kCorners, corners},
-                              {kVisible, visible},
-                              {kLabels, labels},
-                              {kPoints, pixels},
-                              {kInside, inside},
-                              {kFlatMask, Value::of(is_flat)},
-                              {kFormat, format},
-                              {kRelative, relative},
-                              {kMinVisible, least},
-                              {kMaskFill, fill}});
+  Value bundle = ev_.make_struct({{kImage, image},
+                                  {kMask, fitting},
+                                  {kMap, map},
+                                  {kCorners, corners},
+                                  {kVisible, visible},
+                                  {kLabels, labels},
+                                  {kPoints, pixels},
+                                  {kInside, inside},
+                                  {kFlatMask, Value::of(is_flat)},
+                                  {kFormat, format},
+                                  {kRelative, relative},
+                                  {kMinVisible, least},
+                                  {kMaskFill, fill}});
   bundle.as<StructObject>().type = kBundle;
   return bundle;
 }
 
 // ---- carried along
 
-Value Evaluator::common_bundle(const std::vector<Value>& operands, const BundleCall& call) {
+Value Bundles::common(const std::vector<Value>& operands, const Call& call) {
   const auto first = std::ranges::find_if(operands, is_bundle);
   const auto lies_like_first = [&](const Value& other) {
     if (!is_bundle(other)) return true;
@@ -340,74 +344,74 @@ Value Evaluator::common_bundle(const std::vector<Value>& operands, const BundleC
     });
   };
   if (std::all_of(first, operands.end(), lies_like_first)) return *first;
-  return fail(Message::kBundlesApart, call.span, {call.what});
+  return ev_.fail(Message::kBundlesApart, call.span, {call.what});
 }
 
-Value Evaluator::carry(const Value& made, const std::vector<Value>& operands, const BundleCall& call) {
+Value Bundles::carry(const Value& made, const std::vector<Value>& operands, const Call& call) {
   if (made.is(ValueKind::kTuple)) {  // the picture first
     std::vector<Value> all = made.elements();
     all[0] = carry(all[0], operands, call);
-    return all[0].is_poison() ? all[0] : make_tuple(std::move(all));
+    return all[0].is_poison() ? all[0] : ev_.make_tuple(std::move(all));
   }
   if (!made.is_node()) return made;
-  const ir::Node* node = graph_->defining_node(made.node);
+  const ir::Node* node = ev_.graph()->defining_node(made.node);
   const op::Places places = node ? op::places_of(*node) : op::Places::kUnknown;
   if (places == op::Places::kNone) return made;
-  const Value bundle = common_bundle(operands, call);
+  const Value bundle = common(operands, call);
   if (bundle.is_poison()) return bundle;
-  const bool is_alike =
-      is_picture(type_of(made)) && has_frames(type_of(made)) == has_frames(type_of(field(bundle, kImage)));
+  const bool is_alike = is_picture(ev_.type_of(made)) &&
+                        has_frames(ev_.type_of(made)) == has_frames(ev_.type_of(field(bundle, kImage)));
   if (places == op::Places::kUnknown || !is_alike)
-    return fail(Message::kPlacesUnknown, call.span, {call.what});
-  return places == op::Places::kMoved ? carry_moved(made, bundle, call)
-                                      : with(*this, bundle, {{kImage, made}});
+    return ev_.fail(Message::kPlacesUnknown, call.span, {call.what});
+  return places == op::Places::kMoved ? carry_moved(made, bundle, call) : with(ev_, bundle, {{kImage, made}});
 }
 
-Value Evaluator::mask_node(const ir::Node& like, const Value& mask, const Value& fill, Span span) {
+Value Bundles::mask_node(const ir::Node& like, const Value& mask, const Value& fill, Span span) {
   op::GraphBuilder::NodeSpec spec;
   spec.op = like.op;
   spec.inputs = like.inputs;
   spec.inputs[0] = mask.node;
   spec.args = like.args;
-  speak_of_mask(spec.args, *like.op, type_of(mask), graph_->type(like.inputs[0]), fill.as_double(), span);
+  speak_of_mask(spec.args, *like.op, ev_.type_of(mask), ev_.graph()->type(like.inputs[0]), fill.as_double(),
+                span);
   spec.span = span;
   spec.key = like.key;
   spec.has_own_seed = like.has_own_seed;
-  return add_node(std::move(spec));
+  return ev_.add_node(std::move(spec));
 }
 
-Value Evaluator::carry_moved(const Value& made, const Value& bundle, const BundleCall& call) {
-  const ir::Node node = *graph_->defining_node(made.node);  // a copy: the graph grows
+Value Bundles::carry_moved(const Value& made, const Value& bundle, const Call& call) {
+  const ir::Node node = *ev_.graph()->defining_node(made.node);  // a copy: the graph grows
   op::GraphBuilder::NodeSpec spec;
-  spec.op = registry_.find(op::places_name(*node.op));
+  spec.op = ev_.registry().find(op::places_name(*node.op));
   spec.inputs = node.inputs;
   spec.args = node.args;
   std::erase_if(spec.args, [](const ir::Arg& arg) { return arg.name == op::kDeviceArg; });
   spec.span = call.span;
   spec.key = node.key;
   spec.has_own_seed = node.has_own_seed;
-  const Value step = add_node(std::move(spec));
+  const Value step = ev_.add_node(std::move(spec));
   if (step.is_poison()) return step;
-  if (type_of(step).ndim > type_of(field(bundle, kMap)).ndim)
-    return fail(Message::kFramesApart, call.span, {call.what});
-  const Value map = node_operator("together.compose", {step, field(bundle, kMap), made}, call.span);
+  if (ev_.type_of(step).ndim > ev_.type_of(field(bundle, kMap)).ndim)
+    return ev_.fail(Message::kFramesApart, call.span, {call.what});
+  const Value map = ev_.node_operator("together.compose", {step, field(bundle, kMap), made}, call.span);
   Value mask = field(bundle, kMask), visible = field(bundle, kVisible), inside = field(bundle, kInside);
   if (mask.is_node()) mask = mask_node(node, mask, field(bundle, kMaskFill), call.span);
-  if (visible.is_node()) visible = node_operator("together.visible", {visible, made, step}, call.span);
+  if (visible.is_node()) visible = ev_.node_operator("together.visible", {visible, made, step}, call.span);
   if (inside.is_node())
-    inside = node_operator("together.inside", {field(bundle, kPoints), map, made, inside}, call.span);
+    inside = ev_.node_operator("together.inside", {field(bundle, kPoints), map, made, inside}, call.span);
   for (const Value& value : {map, mask, visible, inside})
     if (value.is_poison()) return Value::poison();
-  return with(*this, bundle,
+  return with(ev_, bundle,
               {{kImage, made}, {kMask, mask}, {kMap, map}, {kVisible, visible}, {kInside, inside}});
 }
 
-Value Evaluator::move_bundle(const Value& bundle, ir::Device to, Span span) {
-  const Value image = move_node(field(bundle, kImage), to, span);
+Value Bundles::move(const Value& bundle, ir::Device to, Span span) {
+  const Value image = ev_.move_node(field(bundle, kImage), to, span);
   Value mask = field(bundle, kMask);
-  if (mask.is_node()) mask = move_node(mask, to, span);
+  if (mask.is_node()) mask = ev_.move_node(mask, to, span);
   if (image.is_poison() || mask.is_poison()) return Value::poison();
-  return with(*this, bundle, {{kImage, image}, {kMask, mask}});
+  return with(ev_, bundle, {{kImage, image}, {kMask, mask}});
 }
 
 // ---- taken out
@@ -421,35 +425,36 @@ Value on_boxes(Evaluator& ev, const char* op, const Value& bundle, Span span) {
 
 }  // namespace
 
-Value Evaluator::kept_rows(const Value& bundle, const Value& rows, Span span) {
+Value Bundles::kept_rows(const Value& bundle, const Value& rows, Span span) {
   if (rows.is_sequence()) {
     std::vector<Value> all;
     for (const Value& one : rows.elements()) all.push_back(kept_rows(bundle, one, span));
-    return rows.is(ValueKind::kList) ? make_list(std::move(all), span) : make_tuple(std::move(all));
+    return rows.is(ValueKind::kList) ? ev_.make_list(std::move(all), span) : ev_.make_tuple(std::move(all));
   }
-  Value marks = on_boxes(*this, "together.seen", bundle, span);
-  if (marks.is_node() && type_of(marks).ndim == 2) marks = node_operator("together.anywhere", {marks}, span);
+  Value marks = on_boxes(ev_, "together.seen", bundle, span);
+  if (marks.is_node() && ev_.type_of(marks).ndim == 2)
+    marks = ev_.node_operator("together.anywhere", {marks}, span);
   if (marks.is_poison()) return marks;
   const Value count =
-      node_operator("reductions.sum", {marks}, span, {{"dtype", ir::Attr(DType::kI32), span}});
+      ev_.node_operator("reductions.sum", {marks}, span, {{"dtype", ir::Attr(DType::kI32), span}});
   if (count.is_poison()) return count;
-  return node_operator("together.rows", {rows, marks}, span, {{"count", count.node, span}});
+  return ev_.node_operator("together.rows", {rows, marks}, span, {{"count", count.node, span}});
 }
 
-Value Evaluator::shown_boxes(const Value& bundle, Span span) {
-  const Value boxes = on_boxes(*this, "together.boxes", bundle, span);
+Value Bundles::shown_boxes(const Value& bundle, Span span) {
+  const Value boxes = on_boxes(ev_, "together.boxes", bundle, span);
   const Value kept = boxes.is_poison() ? boxes : kept_rows(bundle, boxes, span);
   if (kept.is_poison()) return kept;
-  return node_operator("together.format", {kept, field(bundle, kImage)}, span,
-                       {{"format", ir::Attr(field(bundle, kFormat).text()), span},
-                        {"relative", ir::Attr(truth(field(bundle, kRelative))), span}});
+  return ev_.node_operator("together.format", {kept, field(bundle, kImage)}, span,
+                           {{"format", ir::Attr(field(bundle, kFormat).text()), span},
+                            {"relative", ir::Attr(truth(field(bundle, kRelative))), span}});
 }
 
-Value Evaluator::bundle_attribute(const Value& bundle, const std::string& name, Span span, Span name_span) {
+Value Bundles::attribute(const Value& bundle, const std::string& name, Span span, Span name_span) {
   const auto missing = [&](const std::string& argument) {
     Diagnostic diagnostic = diagnose(Message::kNoAttribute, name_span, {"this bundle", name});
     diagnostic.help = "give `" + argument + "=` to `galatea.together`";
-    return report(std::move(diagnostic));
+    return ev_.report(std::move(diagnostic));
   };
   const bool of_boxes = name == "boxes" || name == "labels", of_points = name == "points" || name == "inside";
   if (of_boxes && !field(bundle, kCorners).is_node()) return missing("boxes");
@@ -462,7 +467,7 @@ Value Evaluator::bundle_attribute(const Value& bundle, const std::string& name, 
   } else if (name == "mask") {
     value = field(bundle, kMask);
     if (field(bundle, kFlatMask).boolean)
-      value = node_operator("squeeze", {value}, span, {{"axis_names", ir::Attr(std::string("C")), span}});
+      value = ev_.node_operator("squeeze", {value}, span, {{"axis_names", ir::Attr(std::string("C")), span}});
   } else if (name == "boxes") {
     value = shown_boxes(bundle, span);
   } else if (name == "labels") {
@@ -471,26 +476,26 @@ Value Evaluator::bundle_attribute(const Value& bundle, const std::string& name, 
     const Value points = field(bundle, kPoints);
     value = name == "inside"
                 ? field(bundle, kInside)
-                : node_operator("together.points", {points, field(bundle, kMap), field(bundle, kImage)}, span,
-                                {{"relative", ir::Attr(truth(field(bundle, kRelative))), span}});
+                : ev_.node_operator("together.points", {points, field(bundle, kMap), field(bundle, kImage)},
+                                    span, {{"relative", ir::Attr(truth(field(bundle, kRelative))), span}});
     // Points of boxes are rows beside them.
-    const bool of_each_box = frame_ndim(type_of(points)) == 3 && field(bundle, kCorners).is_node();
+    const bool of_each_box = frame_ndim(ev_.type_of(points)) == 3 && field(bundle, kCorners).is_node();
     if (of_each_box && !value.is_poison()) value = kept_rows(bundle, value, span);
   } else if (name == "matrix") {
-    value = node_operator("cast", {field(bundle, kMap)}, span, {{"dtype", ir::Attr(DType::kF32), span}});
+    value = ev_.node_operator("cast", {field(bundle, kMap)}, span, {{"dtype", ir::Attr(DType::kF32), span}});
   } else if (name == "gpu" || name == "cpu") {
-    return make_builtin(name, method_move, bundle);
+    return ev_.make_builtin(name, method_move, bundle);
   } else if (name == "shape") {
-    return attribute(field(bundle, kImage), name, span, name_span);
+    return ev_.attribute(field(bundle, kImage), name, span, name_span);
   } else {
     Diagnostic diagnostic =
         diagnose(Message::kNoAttribute, name_span, {"a bundle of `galatea.together`", name});
     diagnostic.help = did_you_mean(
         name, {"image", "mask", "boxes", "labels", "points", "inside", "matrix", "shape", "gpu", "cpu"});
-    return report(std::move(diagnostic));
+    return ev_.report(std::move(diagnostic));
   }
   if (value.is_node()) {
-    std::string& known = graph_->values[value.node].variable;
+    std::string& known = ev_.graph()->values[value.node].variable;
     if (known.empty() || known.contains('.')) known = "." + name;
   }
   return value;
