@@ -56,6 +56,56 @@ def test_a_file_that_changed_meanwhile_is_not_overwritten(serve, open_page, with
     page.wait_for_function("() => document.querySelector('#policy-text').value.includes('21')")
 
 
+def test_a_file_that_changes_under_what_is_written_is_told_at_once(serve, open_page, with_policy):
+    document = with_policy.parent / "policy.json"
+    address = serve(with_policy)
+    first, second = open_page(address), open_page(address)
+    for page in (first, second):
+        show(page)
+    mine = first.locator("#policy-text").input_value().replace('"bins": 11', '"bins": 21')
+    first.locator("#policy-text").fill(mine)
+    drag(second, "weight of rotate", 1.0)
+    second.wait_for_function("() => !document.querySelector('#policy-save').disabled")
+    second.get_by_role("button", name="Save").click()
+    first.wait_for_function("() => document.querySelector('#policy-status').textContent.includes('changed meanwhile')")
+    assert first.locator("#policy-text").input_value() == mine, "what was written is not lost"
+    saved = document.read_text()
+    first.get_by_role("button", name="Save").click()
+    first.wait_for_function("() => document.querySelector('#policy-status').textContent.includes('Not saved')")
+    assert document.read_text() == saved
+    first.get_by_role("button", name="Back to the file").click()
+    first.wait_for_function("() => document.querySelector('#policy-status').textContent === 'As the file.'")
+    assert first.locator("#policy-text").input_value() == saved
+    second.wait_for_function("() => document.querySelector('#policy-status').textContent === 'Saved.' || document.querySelector('#policy-status').textContent === 'As the file.'")
+
+
+def test_what_is_not_saved_of_a_document_comes_back_with_it(serve, open_page, with_policy):
+    other = with_policy.parent / "other.json"
+    other.write_text((with_policy.parent / "policy.json").read_text())
+    with_policy.write_text(
+        with_policy.read_text().replace(
+            'augmented = policy.load("policy.json")(image)', 'augmented = policy.load("other.json")(policy.load("policy.json")(image))'
+        )
+    )
+    page = open_page(serve(with_policy))
+    show(page)
+    text, choose = page.locator("#policy-text"), page.locator("#policy-document")
+    assert choose.locator("option").count() == 2
+    mine = text.input_value().replace('"bins": 11', '"bins": 21')
+    text.fill(mine)
+    choose.select_option(index=1)
+    page.wait_for_function("() => document.querySelector('#policy-status').textContent === 'As the file.'")
+    assert '"bins": 11' in text.input_value()
+    choose.select_option(index=0)
+    page.wait_for_function("() => document.querySelector('#policy-status').textContent.startsWith('Changed')")
+    assert text.input_value() == mine
+    asked = []
+    page.on("dialog", lambda dialog: (asked.append(dialog.type), dialog.accept()))
+    page.close(run_before_unload=True)
+    page.wait_for_event("close") if not page.is_closed() else None
+    assert asked == ["beforeunload"], "the browser asks before it closes the page"
+
+
 def test_the_grid_shows_operations_magnitudes_and_costs(serve, open_page, with_policy):
     page = open_page(serve(with_policy))
     show(page)
