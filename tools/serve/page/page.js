@@ -98,7 +98,10 @@ function pictureOf(answer, sample, node) {
   const shape = / (ft|tf)$/.test(column.type) ? "stretched" : width >= height ? "wide" : "tall";
   const box = element("span", { class: `picture ${shape}` }, image);
   const kept = keptCell(row, column);
-  if (kept) box.append(element("img", { class: "other", alt: `${alternative}, with the settings that were kept`, src: frameAddress(state.kept.run, kept.sample, kept.node) }));
+  if (kept) {
+    box.classList.add("compared");
+    box.append(element("img", { class: "other", alt: `${alternative}, with the settings that were kept`, src: frameAddress(state.kept.run, kept.sample, kept.node) }));
+  }
   return box;
 }
 
