@@ -97,7 +97,7 @@ function registerWords(client, add) {
         return item;
       });
     },
-  }, ".", "(", ",", "=", " ", '"'));
+  }, ".", "(", ",", "=", " ", '"', "'", "/"));
   add(vscode.languages.registerSignatureHelpProvider(LANGUAGE, {
     async provideSignatureHelp(document, position) {
       const found = await client.request("textDocument/signatureHelp", at(document, position));

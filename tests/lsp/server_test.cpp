@@ -299,6 +299,44 @@ class LspFiles : public testing::Test {
   fs::path folder_;
 };
 
+TEST_F(LspFiles, CompletesPoliciesInTexts) {
+  write("strong.json", "{}");
+  fs::create_directories(folder_ / "policies");
+  write("policies/weak.json", "{}");
+  write("notes.txt", "");
+  Session session;
+  const auto labels = [&](const std::string& line) {
+    session.open(
+        (folder_ / "a.dali-dsl").string(),
+        "from galatea.auto_aug import policy\nfrom galatea.auto_aug.auto_augment import auto_augment\n"
+        "from galatea import fn\n" +
+            line + "\n");
+    std::vector<std::string> found = labels_of(session.at_cursor("textDocument/completion"));
+    std::ranges::sort(found);
+    return found;
+  };
+  EXPECT_EQ(labels("p = policy.load(\"|\")"), (std::vector<std::string>{"policies/", "strong.json"}));
+  EXPECT_EQ(labels("p = policy.load(path=\"policies/w|\")"), (std::vector<std::string>{"weak.json"}));
+  EXPECT_EQ(labels("p = policy.load(\"nowhere/|\")"), std::vector<std::string>{});
+  EXPECT_TRUE(holds(labels("def f(x):\n    return auto_augment(x, |)"), {"policy_name=", "shape="}));
+  EXPECT_EQ(session.at_cursor("textDocument/signatureHelp")["activeParameter"], 1);
+  // All of them, and no other, are taken.
+  const std::vector<std::string> names = labels("def f(x):\n    return auto_augment(x, policy_name=\"|\")");
+  EXPECT_EQ(names, labels("def f(x):\n    return auto_augment(x, \"|\")"));
+  EXPECT_EQ(names.size(), 4u);
+  for (const std::string& name : names) {
+    const std::string path = (folder_ / "b.dali-dsl").string();
+    session.open(path,
+                 "from galatea import fn, pipeline_def\n"
+                 "from galatea.auto_aug.auto_augment import auto_augment\n\n\n@pipeline_def(batch_size=2)\n"
+                 "def train(data: str):\n    encoded, label = fn.readers.file(file_root=data)\n"
+                 "    return auto_augment(fn.decoders.image(encoded), \"" +
+                     name + "\"), label\n");
+    for (const Json& diagnostic : session.diagnostics(path))
+      EXPECT_NE(diagnostic["severity"], 1) << diagnostic;
+  }
+}
+
 TEST_F(LspFiles, DefinitionsAndRenamesCrossImports) {
   const std::string library =
       write("colors.dali-dsl", std::string(kHead) + "def jitter(image):\n    return fn.flip(image)\n");

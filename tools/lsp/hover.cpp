@@ -101,8 +101,9 @@ std::string of_argument(const Query& query, const dsl::Token& token) {
   if (!op) {
     const std::string callee = what_stood(query, call->callee_span, call->callee.back());
     const bool is_of_file = syntax.names->at(query.offset) != nullptr;
-    return callee.empty() || is_of_file ? ""
-                                        : fmt::format("`{}=`, an argument of\n\n{}", name, in_code(callee));
+    if (callee.empty() || is_of_file) return "";
+    const std::string known = of_library_function(callee);
+    return fmt::format("`{}=`, an argument of\n\n{}", name, known.empty() ? in_code(callee) : known);
   }
   const std::vector<op::ArgSpec> arguments = op::all_arguments(*op);
   const auto argument = std::ranges::find(arguments, name, &op::ArgSpec::name);
