@@ -174,7 +174,7 @@ async function list(anew) {
   const file = json.documents[policy.at].text;
   if (file === by("policy-text").value) policy.was = file;  // somebody saved the same
   if (anew || (!isChanged() && file !== policy.was)) takeDocument(policy.at);
-  else showState(by("policy-problem").textContent);
+  else if (isChanged()) showState(by("policy-problem").textContent);
 }
 
 /** The browser asks before it throws away what is not saved. */
