@@ -160,8 +160,13 @@ def are_apart(first, second):
     return any(ends_before(*pair, *axis) for pair in ((first, second), (second, first)) for axis in (("x", "width"), ("y", "height")))
 
 
+CROPPED = PIPELINE.replace(
+    "fn.resize(image, size=[size, size])", "fn.crop(image, crop=[64, 80], crop_pos_x=0.0, crop_pos_y=0.0)"
+)
+
+
 def test_what_is_decoded_is_drawn_on_the_whole_picture(serve, open_page, pipeline):
-    pipeline.write_text(PIPELINE.replace("fn.resize(image, size=[size, size])", "fn.crop(image, crop=[64, 80], crop_pos_x=0.0, crop_pos_y=0.0)"))
+    pipeline.write_text(CROPPED)
     page = open_page(serve(pipeline))
     wait_for_pictures(page)
     page.get_by_role("button", name="Measure").click()
@@ -169,6 +174,20 @@ def test_what_is_decoded_is_drawn_on_the_whole_picture(serve, open_page, pipelin
     words = page.locator(".picture svg").first.get_attribute("aria-label")
     assert words == "only columns 0 to 79 and rows 0 to 63 are made"
     assert page.locator(".picture .window").count() == 4
+    drawing = page.locator("#graph svg")
+    assert "decoders.image, line 7 with only what" in drawing.get_attribute("aria-label")
+    # A resize may ask for a window, too; where that is all of the picture, nothing is said of it.
+    pipeline.write_text(PIPELINE)
+    page.wait_for_function("() => document.querySelector('#pictures thead').textContent.includes('resize')")
+    page.get_by_role("button", name="Measure").click()
+    wait_for_text(page, "#times", "samples; decoding takes")
+    assert "only what" not in drawing.get_attribute("aria-label")
+    assert page.locator(".picture .window").count() == 0
+    pipeline.write_text(CROPPED)
+    page.wait_for_function("() => document.querySelector('#pictures thead').textContent.includes('crop')")
+    wait_for_pictures(page)
+    page.get_by_role("button", name="Measure").click()
+    page.wait_for_selector(".picture .window")
     page.evaluate("document.querySelector('.picture').scrollIntoView({block: 'center'})")
     take_picture(page, "serve-windows")
 

@@ -105,17 +105,35 @@ function pictureOf(answer, sample, node) {
   return box;
 }
 
+/** The column that shows what a call makes; -1: none does. */
+function columnOf(answer, { operator, line }) { return answer.columns.findIndex((column) => column.name.endsWith(` = ${operator}, line ${line}`)); }
+
+/** A picture's own extents, and where it lies in its drawing: that of a clip has several. */
+function wholeOf(cell) { return cell.frames ?? { width: cell.width, height: cell.height, boxes: [[0, 0, cell.width, cell.height]] }; }
+
+function isWhole([top, left, bottom, right], cell) {
+  const whole = wholeOf(cell);
+  return bottom - top === whole.height && right - left === whole.width;
+}
+
+/** Whether a call makes less than the whole for some of the samples, as far as one sees. */
+function isPart(answer, window) {
+  const node = columnOf(answer, window);
+  const seen = answer.samples.filter((row) => window.samples[row.number] && row.cells[node]?.width);
+  return seen.length === 0 || seen.some((row) => !isWhole(window.samples[row.number], row.cells[node]));
+}
+
 /** Draws the part of each decoded picture that the pipeline makes when nobody looks, once it has been measured. */
 function showWindows(answer) {
   document.querySelectorAll(".picture svg").forEach((old) => old.remove());
-  for (const { operator, line, samples } of state.windows) {
-    const node = answer.columns.findIndex((column) => column.name.endsWith(` = ${operator}, line ${line}`));
+  for (const window of state.windows) {
+    const { samples } = window, node = columnOf(answer, window);
     answer.samples.forEach((row, sample) => {
       const bounds = samples[row.number], cell = row.cells[node];
       if (!bounds || !cell?.width) return;
       const [top, left, bottom, right] = bounds, { width, height } = cell;
-      const whole = cell.frames ?? { width, height, boxes: [[0, 0, width, height]] };
-      if (bottom - top === whole.height && right - left === whole.width) return;
+      const whole = wholeOf(cell);
+      if (isWhole(bounds, cell)) return;
       const boxes = whole.boxes.map(([x, y, w, h]) => drawn("rect", {
         class: "window", x: x + (left * w) / whole.width, y: y + (top * h) / whole.height,
         width: ((right - left) * w) / whole.width, height: ((bottom - top) * h) / whole.height,
@@ -236,7 +254,7 @@ async function measure() {
   const { status, json } = await ask("/api/times", `run=${answer.run}&view=${view}-times`);
   if (status !== 200 || !json.ok) { by("times").textContent = json.text || json.message; return; }
   state.kernels = json.kernels;
-  state.windows = json.windows;
+  state.windows = json.windows.filter((one) => isPart(answer, one));
   showTimes(json);
   showGraph(answer);
   showWindows(answer);
