@@ -1,6 +1,7 @@
 #include "compiler/look_inside.h"
 
 #include <algorithm>
+#include <functional>
 
 #include <fmt/format.h>
 
@@ -76,15 +77,53 @@ void add_nodes_as_outputs(ir::Graph& graph, const SourceMap& sources) {
   graph.output_names = std::move(names);
 }
 
-std::vector<ir::BlockId> common_branches(const ir::Graph& graph) {
-  const ir::BlockId exit = graph.exit_block();
-  std::vector<ir::BlockId> branches;
+Carrier::Carrier(ir::Graph& graph, const op::Operator& constant)
+    : graph_(graph), builder_(graph), constant_(constant), order_(graph.topological_order()) {}
+
+ir::ValueId Carrier::constant(ir::BlockId block, const ir::Type& type, int64_t number) {
+  builder_.set_insertion_block(block);
+  op::GraphBuilder::NodeSpec spec;
+  spec.op = &constant_;
+  spec.args = {{"value", ir::Attr(std::vector<int64_t>{number}), {}},
+               {"dtype", ir::Attr(type.dtype), {}},
+               {"shape", ir::Attr(type.extents), {}}};
+  if (!type.layout.empty()) spec.args.push_back({"layout", ir::Attr(type.layout.str()), {}});
+  const Result<ir::NodeId> added = builder_.add_node(std::move(spec));
+  GALATEA_CHECK(added.has_value(), "a constant that the operator refuses");
+  return graph_.node(*added).outputs[0];
+}
+
+ir::ValueId Carrier::at_exit(ir::ValueId value, ir::BlockId block) {
+  const ir::Type type = graph_.type(value);
+  const ir::ValueId zero = constant(0, type, 0);
+  std::vector<ir::ValueId> here(graph_.blocks.size(), zero);
+  for (const ir::BlockId b : order_) {
+    const std::vector<ir::BlockId>& predecessors = graph_.block(b).predecessors;
+    std::vector<ir::ValueId> operands;
+    for (const ir::BlockId p : predecessors) operands.push_back(here[p]);
+    const bool differ =
+        std::adjacent_find(operands.begin(), operands.end(), std::not_equal_to<>()) != operands.end();
+    if (b == block)
+      here[b] = value;
+    else if (!operands.empty())
+      here[b] = differ ? builder_.add_merge(b, type, operands, {}) : operands[0];
+  }
+  return here[graph_.exit_block()];
+}
+
+std::vector<ir::BlockId> branches(const ir::Graph& graph) {
+  std::vector<ir::BlockId> found;
   for (const ir::BlockId id : graph.topological_order()) {
     const ir::TerminatorKind kind = graph.block(id).terminator.kind;
-    const bool parts = kind == ir::TerminatorKind::kBranch || kind == ir::TerminatorKind::kSwitch;
-    if (parts && graph.dominates(id, exit)) branches.push_back(id);
+    if (kind == ir::TerminatorKind::kBranch || kind == ir::TerminatorKind::kSwitch) found.push_back(id);
   }
-  return branches;
+  return found;
+}
+
+std::vector<ir::BlockId> common_branches(const ir::Graph& graph) {
+  std::vector<ir::BlockId> found = branches(graph);
+  std::erase_if(found, [&, exit = graph.exit_block()](ir::BlockId id) { return !graph.dominates(id, exit); });
+  return found;
 }
 
 void take_arm(ir::Graph& graph, ir::BlockId block, size_t arm) {

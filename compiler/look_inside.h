@@ -7,6 +7,7 @@
 
 #include "base/source.h"
 #include "compiler/ir/graph.h"
+#include "compiler/op/builder.h"
 
 namespace galatea {
 
@@ -14,7 +15,26 @@ namespace galatea {
 /// with names such as "image = resize, line 12": the line that people wrote.
 void add_nodes_as_outputs(ir::Graph& graph, const SourceMap& sources);
 
-/// Branches that every sample comes to, in order.
+/// Carries values out of the arms of branches, for outputs that not every sample makes.
+class Carrier {
+ public:
+  /// `constant` is the operator of that name.
+  Carrier(ir::Graph& graph, const op::Operator& constant);
+  /// A constant of one number at the end of a block.
+  ir::ValueId constant(ir::BlockId block, const ir::Type& type, int64_t number);
+  /// The value at the exit: what `value` is in `block` for samples that pass it, else 0.
+  ir::ValueId at_exit(ir::ValueId value, ir::BlockId block);
+
+ private:
+  ir::Graph& graph_;
+  op::GraphBuilder builder_;
+  const op::Operator& constant_;
+  std::vector<ir::BlockId> order_;
+};
+
+/// Blocks at whose end samples part, in order.
+std::vector<ir::BlockId> branches(const ir::Graph& graph);
+/// Those of them that every sample comes to.
 std::vector<ir::BlockId> common_branches(const ir::Graph& graph);
 /// The branch that ends `block` goes one way for every sample; values keep their numbers.
 void take_arm(ir::Graph& graph, ir::BlockId block, size_t arm);

@@ -5,6 +5,7 @@
 #include "dsl/deep_stack.h"
 #include "dsl/evaluator.h"
 #include "dsl/library_texts.h"
+#include "dsl/pixel.h"
 
 namespace galatea::dsl {
 
@@ -20,7 +21,8 @@ Meaning Evaluator::meaning_of(const Value& value) const {
     case ValueKind::kNode:
       meaning.kind = Meaning::Kind::kData;
       if (graph_) meaning.text = ir::to_text(type_of(value));
-      meaning.node = value.node;
+      // What a pixel function computes is gone with its last line: others get its numbers.
+      if (!pixel_ || !pixel_->owns(value.node)) meaning.node = value.node;
       return meaning;
     case ValueKind::kOperator:
     case ValueKind::kOperatorObject:

@@ -97,7 +97,7 @@ function registerWords(client, add) {
         return item;
       });
     },
-  }, ".", "(", ",", "=", " ", '"'));
+  }, ".", "(", ",", "=", " ", '"', "'", "/"));
   add(vscode.languages.registerSignatureHelpProvider(LANGUAGE, {
     async provideSignatureHelp(document, position) {
       const found = await client.request("textDocument/signatureHelp", at(document, position));
@@ -128,7 +128,18 @@ function registerPlaces(client, add) {
       return (await client.request("textDocument/references", params)).map(toLocation);
     },
   }));
+  add(vscode.languages.registerDocumentHighlightProvider(LANGUAGE, {
+    async provideDocumentHighlights(document, position) {
+      const found = await client.request("textDocument/documentHighlight", at(document, position));
+      return (found || []).map((one) => new vscode.DocumentHighlight(toRange(one.range)));
+    },
+  }));
   add(vscode.languages.registerRenameProvider(LANGUAGE, {
+    async prepareRename(document, position) {
+      const place = await client.request("textDocument/prepareRename", at(document, position));
+      if (!place) throw new Error("there is no name of yours here");
+      return { range: toRange(place.range), placeholder: place.placeholder };
+    },
     async provideRenameEdits(document, position, newName) {
       const edit = await client.request("textDocument/rename", { ...at(document, position), newName });
       return toEdit(edit.changes);
@@ -137,6 +148,13 @@ function registerPlaces(client, add) {
   add(vscode.languages.registerDocumentSymbolProvider(LANGUAGE, {
     async provideDocumentSymbols(document) {
       return (await client.request("textDocument/documentSymbol", { textDocument: idOf(document) })).map(toSymbol);
+    },
+  }));
+  add(vscode.languages.registerWorkspaceSymbolProvider({
+    async provideWorkspaceSymbols(query) {
+      return (await client.request("workspace/symbol", { query })).map(
+        (one) => new vscode.SymbolInformation(one.name, kindOf(one.kind), one.containerName || "", toLocation(one.location))
+      );
     },
   }));
   add(vscode.languages.registerFoldingRangeProvider(LANGUAGE, {

@@ -160,15 +160,34 @@ def are_apart(first, second):
     return any(ends_before(*pair, *axis) for pair in ((first, second), (second, first)) for axis in (("x", "width"), ("y", "height")))
 
 
+CROPPED = PIPELINE.replace(
+    "fn.resize(image, size=[size, size])", "fn.crop(image, crop=[64, 80], crop_pos_x=0.0, crop_pos_y=0.0)"
+)
+
+
 def test_what_is_decoded_is_drawn_on_the_whole_picture(serve, open_page, pipeline):
-    pipeline.write_text(PIPELINE.replace("fn.resize(image, size=[size, size])", "fn.crop(image, crop=[64, 80], crop_pos_x=0.0, crop_pos_y=0.0)"))
+    pipeline.write_text(CROPPED)
     page = open_page(serve(pipeline))
     wait_for_pictures(page)
     page.get_by_role("button", name="Measure").click()
     page.wait_for_selector(".picture .window")
     words = page.locator(".picture svg").first.get_attribute("aria-label")
-    assert words == "only columns 0 to 79 and rows 0 to 63 are decoded"
+    assert words == "only columns 0 to 79 and rows 0 to 63 are made"
     assert page.locator(".picture .window").count() == 4
+    drawing = page.locator("#graph svg")
+    assert "decoders.image, line 7 with only what" in drawing.get_attribute("aria-label")
+    # A resize may ask for a window, too; where that is all of the picture, nothing is said of it.
+    pipeline.write_text(PIPELINE)
+    page.wait_for_function("() => document.querySelector('#pictures thead').textContent.includes('resize')")
+    page.get_by_role("button", name="Measure").click()
+    wait_for_text(page, "#times", "samples; decoding takes")
+    assert "only what" not in drawing.get_attribute("aria-label")
+    assert page.locator(".picture .window").count() == 0
+    pipeline.write_text(CROPPED)
+    page.wait_for_function("() => document.querySelector('#pictures thead').textContent.includes('crop')")
+    wait_for_pictures(page)
+    page.get_by_role("button", name="Measure").click()
+    page.wait_for_selector(".picture .window")
     page.evaluate("document.querySelector('.picture').scrollIntoView({block: 'center'})")
     take_picture(page, "serve-windows")
 
@@ -185,11 +204,59 @@ def test_names_of_files_are_texts(serve, open_page, pipeline):
     assert page.title() == "galatea serve"
 
 
-@pytest.mark.parametrize("width", [1280, 480])
-def test_nothing_lies_outside_or_over_another(serve, open_page, pipeline, width):
+NESTED = """from galatea import fn, pipeline_def
+
+
+@pipeline_def(batch_size=4, num_threads=1, seed=3)
+def nested(data: str = "photos"):
+    encoded, label = fn.readers.file(file_root=data)
+    image = fn.resize(fn.decoders.image(encoded), size=[64, 64])
+    kind = fn.random.choice(3)
+    if kind == 0:
+        image = fn.flip(image)
+    elif kind == 1:
+        image = fn.brightness(image, brightness=0.5)
+    else:
+        image = fn.brightness(image, brightness=1.5)
+    return image, kind
+"""
+
+
+def test_lanes_lie_in_lanes_and_count_their_samples(serve, open_page, pipeline):
+    pipeline.write_text(NESTED)
     page = open_page(serve(pipeline))
+    wait_for_pictures(page)
+    page.locator("#samples").fill("12")
+    page.locator("#samples").press("Enter")
+    page.wait_for_function("() => document.querySelectorAll('#pictures tbody tr').length === 12")
+    kinds = page.locator("#pictures tbody tr td:last-child .words").all_text_contents()
+    words = page.locator("#graph svg").get_attribute("aria-label")
+    assert f"line 9, if true: {kinds.count('0')} of 12 samples: flip, line 10" in words
+    assert f"line 11, if true: {kinds.count('1')} of 12 samples: brightness, line 12" in words
+    assert f"line 11, if false: {kinds.count('2')} of 12 samples: brightness, line 14" in words
+    lanes = [lane.bounding_box() for lane in page.locator("#graph .lane:not(.arm)").all()]
+    for first, second in itertools.combinations(lanes, 2):
+        assert are_apart(first, second)
+    arms = page.locator("#graph .lane.arm").all()
+    (frame,) = [arm.bounding_box() for arm in arms if arm.get_attribute("width")]
+
+    def is_inside(box):
+        return box["x"] > frame["x"] and box["x"] + box["width"] < frame["x"] + frame["width"]
+
+    assert sum(map(is_inside, lanes)) == 4, "the arm, its two arms, where they meet"
+
+
+@pytest.mark.parametrize("width", [1280, 480, 320])
+def test_nothing_lies_outside_or_over_another(serve, open_page, with_policy, width):
+    page = open_page(serve(with_policy))
     page.set_viewport_size({"width": width, "height": 900})
     wait_for_pictures(page)
+    page.get_by_role("button", name="Show operations").click()
+    page.wait_for_selector("#policy-cost")
+    page.get_by_role("button", name="Measure").click()
+    page.wait_for_selector("#times table")
+    page.locator("#pictures .cell").first.click()
+    page.wait_for_selector("#details:not([hidden])")
     assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
     boxes = [part.bounding_box() for part in page.locator("header, form, main > section").all() if part.is_visible()]
     for first, second in itertools.combinations(boxes, 2):
@@ -223,3 +290,53 @@ def test_all_controls_are_reached_by_keyboard(serve, open_page, with_policy):
         page.keyboard.press("Tab")
         reached.add(page.evaluate("document.activeElement.id || document.activeElement.className"))
     assert {"first", "samples", "again", "draw", "seed", "compare", "cell", "measure", "policy-make", "policy-text"} <= reached
+
+
+def outline_of_focus(page):
+    """Width of the ring around what has the focus; sliders and buttons alike have one."""
+    return page.evaluate("parseFloat(getComputedStyle(document.activeElement).outlineWidth) || 0")
+
+
+def test_the_keyboard_alone_does_all(serve, open_page, with_policy):
+    page = open_page(serve(with_policy))
+    wait_for_pictures(page)
+    page.wait_for_selector("#policy-text")
+
+    def tab_to(what):
+        for _ in range(120):
+            page.keyboard.press("Tab")
+            if page.evaluate("(what) => document.activeElement.matches(what)", what):
+                assert outline_of_focus(page) >= 2, f"one sees that {what} has the focus"
+                return
+        raise AssertionError(f"{what} is not reached")
+
+    tab_to("#size")
+    page.keyboard.press("ArrowRight")
+    assert page.locator("#size").input_value() == "176"
+    tab_to("#again")
+    page.keyboard.press("Enter")
+    page.wait_for_function("() => document.querySelector('#draw').value === '1'")
+    wait_for_text(page, "#status", "4 samples")
+    wait_for_pictures(page)
+    tab_to("#compare")
+    page.keyboard.press("Space")
+    page.wait_for_selector(".picture .other")
+    tab_to("#divide")
+    page.keyboard.press("End")
+    assert page.locator("#divide").input_value() == "100"
+    tab_to(".cell")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#details:not([hidden])")
+    page.locator("#divide").focus()
+    tab_to("#trace")
+    page.keyboard.press("Enter")
+    wait_for_text(page, "#trace-text", "decoders.image")
+    tab_to("#policy .bar-row input")
+    page.keyboard.press("ArrowRight")
+    page.wait_for_function("() => !document.querySelector('#policy-save').disabled")
+    tab_to("#policy-save")
+    page.keyboard.press("Enter")
+    wait_for_text(page, "#policy-status", "Saved")
+    tab_to("#measure")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#times table")

@@ -11,6 +11,13 @@ def show(page):
     page.wait_for_function("() => document.querySelectorAll('.bar-row').length === 3")
 
 
+def wait_for_status(page, words):
+    """What the page says of the document holds these words."""
+    page.wait_for_function(
+        "(words) => document.querySelector('#policy-status').textContent.includes(words)", arg=words
+    )
+
+
 def drag(page, label, to):
     """Takes the bar's handle to a part of its length."""
     bar = page.get_by_label(label)
@@ -35,7 +42,7 @@ def test_a_weight_is_dragged_and_saved_only_by_the_button(serve, open_page, with
     page.wait_for_function("() => !document.querySelector('#policy-save').disabled")
     assert document.read_text() == before, "nothing is written before the button is pressed"
     save.click()
-    page.wait_for_function("() => document.querySelector('#policy-status').textContent === 'Saved.'")
+    wait_for_status(page, "Saved.")
     weights = json.loads(document.read_text())["policy"]["weights"]
     assert weights[0] > 1.5 * weights[1] and weights[0] > weights[2]
     assert save.is_disabled()
@@ -50,10 +57,57 @@ def test_a_file_that_changed_meanwhile_is_not_overwritten(serve, open_page, with
     other = document.read_text().replace('"bins": 11', '"bins": 21')
     document.write_text(other)
     page.get_by_role("button", name="Save").click()
-    page.wait_for_function("() => document.querySelector('#policy-status').textContent.includes('changed meanwhile')")
+    wait_for_status(page, "changed meanwhile")
     assert document.read_text() == other
     page.get_by_role("button", name="Back to the file").click()
     page.wait_for_function("() => document.querySelector('#policy-text').value.includes('21')")
+
+
+def test_a_file_that_changes_under_what_is_written_is_told_at_once(serve, open_page, with_policy):
+    document = with_policy.parent / "policy.json"
+    address = serve(with_policy)
+    first, second = open_page(address), open_page(address)
+    for page in (first, second):
+        show(page)
+    mine = first.locator("#policy-text").input_value().replace('"bins": 11', '"bins": 21')
+    first.locator("#policy-text").fill(mine)
+    drag(second, "weight of rotate", 1.0)
+    second.wait_for_function("() => !document.querySelector('#policy-save').disabled")
+    second.get_by_role("button", name="Save").click()
+    wait_for_status(first, "changed meanwhile")
+    assert first.locator("#policy-text").input_value() == mine, "what was written is not lost"
+    saved = document.read_text()
+    first.get_by_role("button", name="Save").click()
+    wait_for_status(first, "Not saved")
+    assert document.read_text() == saved
+    first.get_by_role("button", name="Back to the file").click()
+    wait_for_status(first, "As the file.")
+    assert first.locator("#policy-text").input_value() == saved
+
+
+def test_what_is_not_saved_of_a_document_comes_back_with_it(serve, open_page, with_policy):
+    other = with_policy.parent / "other.json"
+    other.write_text((with_policy.parent / "policy.json").read_text())
+    second = 'policy.load("other.json")(policy.load("policy.json")(image))'
+    with_policy.write_text(with_policy.read_text().replace('policy.load("policy.json")(image)', second))
+    page = open_page(serve(with_policy))
+    show(page)
+    text, choose = page.locator("#policy-text"), page.locator("#policy-document")
+    assert choose.locator("option").count() == 2
+    mine = text.input_value().replace('"bins": 11', '"bins": 21')
+    text.fill(mine)
+    choose.select_option(index=1)
+    wait_for_status(page, "As the file.")
+    assert '"bins": 11' in text.input_value()
+    choose.select_option(index=0)
+    wait_for_status(page, "Changed")
+    assert text.input_value() == mine
+    asked = []
+    page.on("dialog", lambda dialog: (asked.append(dialog.type), dialog.accept()))
+    page.close(run_before_unload=True)
+    if not page.is_closed():
+        page.wait_for_event("close")
+    assert asked == ["beforeunload"], "the browser asks before it closes the page"
 
 
 def test_the_grid_shows_operations_magnitudes_and_costs(serve, open_page, with_policy):

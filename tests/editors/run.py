@@ -16,6 +16,7 @@ def commands(program: str, folder: str, build: str) -> dict[str, list[str]]:
         "vscode": ["node", str(HERE / "vscode_test.js"), program, folder],
         "neovim": ["nvim", "--headless", "-u", "NONE", "-c", f"luafile {HERE / 'neovim_test.lua'}"],
         "emacs": ["emacs", "--batch", "-q", "-l", str(HERE / "emacs_test.el")],
+        "kate": ["kate-syntax-highlighter"],
         "pytest_lsp": [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(HERE / "pytest_lsp_test.py")],
     }
 
@@ -35,6 +36,8 @@ def main(editor: str, program: str, folder: str, build: str) -> int:
     if why := reason(editor, command):
         print(f"SKIPPED: {why}")
         return SKIPPED
+    if editor == "kate":
+        command = [sys.executable, str(HERE / "kate_test.py")]
     environment = {**os.environ, "GALATEA_PROGRAM": program, "GALATEA_SOURCE": folder, "PYTHONDONTWRITEBYTECODE": "1"}
     return subprocess.run(command, env=environment, stdin=subprocess.DEVNULL, timeout=300).returncode
 

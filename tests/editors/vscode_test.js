@@ -29,7 +29,7 @@ const vscode = {
   Location: Record, Hover: Record, MarkdownString: Record, ParameterInformation: Record, InlayHint: Record, FoldingRange: Record,
   SignatureInformation: Record, SignatureHelp: class {}, SemanticTokens: Record, SemanticTokensLegend: Record,
   Diagnostic: class { constructor(range, message, severity) { Object.assign(this, { range, message, severity }); } },
-  DiagnosticRelatedInformation: Record,
+  DiagnosticRelatedInformation: Record, DocumentHighlight: Record, SymbolInformation: Record,
   DocumentSymbol: class { constructor(name) { this.name = name; } },
   CompletionItem: class { constructor(label, kind) { Object.assign(this, { label, kind }); } },
   CodeAction: class { constructor(title) { this.title = title; } },
@@ -51,7 +51,9 @@ const vscode = {
     registerSignatureHelpProvider: keep("signature"),
     registerDefinitionProvider: keep("definition"),
     registerReferenceProvider: keep("references"),
+    registerDocumentHighlightProvider: keep("highlights"),
     registerRenameProvider: keep("rename"),
+    registerWorkspaceSymbolProvider: (provider) => keep("everywhere")(null, provider),
     registerDocumentSymbolProvider: keep("symbols"),
     registerFoldingRangeProvider: keep("folding"),
     registerInlayHintsProvider: keep("hints"),
@@ -145,8 +147,15 @@ async function main() {
   assert.ok(items.some((one) => one.label === "rotate"));
   const symbols = await registered.symbols.provideDocumentSymbols(document);
   assert.deepStrictEqual(symbols.map((one) => one.name), ["train"]);
+  const everywhere = await registered.everywhere.provideWorkspaceSymbols("trai");
+  assert.deepStrictEqual(everywhere.map((one) => one.parts[0]), ["train"]);
   const [action] = await registered.actions.provideCodeActions(document, errors[0].range);
   assert.deepStrictEqual(action.edit.edits.map((one) => one.text), ["angle"]);
+  const highlights = await registered.highlights.provideDocumentHighlights(document, new Position(6, 6));
+  assert.strictEqual(highlights.length, 2);
+  const place = await registered.rename.prepareRename(document, new Position(6, 6));
+  assert.strictEqual(place.placeholder, "image");
+  await assert.rejects(registered.rename.prepareRename(document, new Position(7, 17)), /name/);
   const renamed = await registered.rename.provideRenameEdits(document, new Position(6, 6), "picture");
   assert.strictEqual(renamed.edits.length, 2);
   const hints = await registered.hints.provideInlayHints(document, whole);

@@ -5,12 +5,14 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <random>
 
 #include <unistd.h>
 
 #include "dsl/formatter/formatter.h"
 #include "tests/dsl/support.h"
 #include "tests/fmt/random_program.h"
+#include "tests/fuzz/token_mutator.h"
 #include "tests/support/cases.h"
 
 namespace galatea::dsl::testing {
@@ -116,6 +118,30 @@ TEST(Canonical, ExamplesAndGoldens) {
     const bool example = path.find("/examples/") != std::string::npos;
     EXPECT_TRUE(!example || once == text) << unified_diff(path, text, once);
   }
+}
+
+// Texts with mistakes in them, of which many still parse; the form of those is stable too.
+TEST(Canonical, MutatedTexts) {
+  std::vector<std::string> texts;
+  for (const char* folder : {"/examples", "/tests/golden"})
+    for (const auto& entry : fs::recursive_directory_iterator(GALATEA_SOURCE_DIR + std::string(folder)))
+      if (entry.path().extension() == ".dali-dsl") texts.push_back(read_file(entry.path().string()));
+  std::ranges::sort(texts);
+  ASSERT_GT(texts.size(), 50u);
+  std::mt19937 random(11);
+  const auto any = [&]() -> const std::string& { return texts[random() % texts.size()]; };
+  const int64_t count = galatea::testing::cases(2'000, 100);
+  int64_t parsed = 0;
+  for (int64_t k = 0; k < count; ++k) {
+    const std::string text =
+        k < std::ssize(texts) ? texts[static_cast<size_t>(k)] : fuzz::mutate_tokens(any(), any(), random);
+    SourceMap sources;
+    const FormatResult once = format_source("mutated", text, sources);
+    if (!once.diagnostics.empty()) continue;
+    ++parsed;
+    ASSERT_EQ(formatted("again", once.text), once.text) << text;
+  }
+  EXPECT_GT(parsed, count / 20);
 }
 
 }  // namespace

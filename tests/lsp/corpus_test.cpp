@@ -11,6 +11,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "dsl/formatter/formatter.h"
+#include "tests/fmt/random_program.h"
 #include "tests/fuzz/token_mutator.h"
 #include "tests/lsp/session.h"
 #include "tests/support/cases.h"
@@ -87,6 +89,62 @@ void type(Session& session, const std::string& path, const std::string& text) {
   }
   session.diagnostics(path);
   session.notify("textDocument/didClose", {{"textDocument", {{"uri", uri_of(path)}}}});
+}
+
+/// A text with edits of whole lines done.
+std::string with_edits(const std::string& text, Json edits) {
+  std::vector<std::string> lines;
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = std::min(text.find('\n', at), text.size() - 1) + 1;
+    lines.push_back(text.substr(at, end - at));
+    at = end;
+  }
+  std::string out;
+  size_t next = 0;
+  for (const Json& edit : edits) {
+    const size_t first = edit["range"]["start"]["line"], end = edit["range"]["end"]["line"];
+    for (; next < first; ++next) out += lines.at(next);
+    out += edit["newText"].get<std::string>();
+    next = end;
+  }
+  for (; next < lines.size(); ++next) out += lines[next];
+  return out;
+}
+
+TEST(LspCorpus, FormattingALineIsThatPartOfFormattingAll) {
+  const auto count = static_cast<uint32_t>(testing::cases(200, 5));
+  size_t edited_lines = 0;
+  for (uint32_t seed = 0; seed < count; ++seed) {
+    int comments = 0;
+    const std::string text =
+        dsl::testing::careless_spelling(dsl::testing::random_program(seed), seed, comments);
+    SourceMap sources;
+    const dsl::FormatResult expected = dsl::format_source("a.dali-dsl", text, sources);
+    ASSERT_TRUE(expected.diagnostics.empty()) << text;
+    Session session;
+    const Json document = {{"uri", uri_of("/p/a.dali-dsl")}};
+    session.notify("textDocument/didOpen",
+                   {{"textDocument",
+                     {{"uri", document["uri"]}, {"languageId", "galatea"}, {"version", 1}, {"text", text}}}});
+    const Json all = session.request("textDocument/formatting", {{"textDocument", document}});
+    ASSERT_EQ(with_edits(text, all), expected.text) << text;
+    const auto lines = static_cast<uint32_t>(std::ranges::count(text, '\n'));
+    for (uint32_t line = 0; line < lines; ++line) {
+      Json of_line = Json::array();
+      for (const Json& edit : all) {
+        const uint32_t first = edit["range"]["start"]["line"], end = edit["range"]["end"]["line"];
+        if (first == end ? first == line : first <= line && line < end) of_line.push_back(edit);
+      }
+      edited_lines += of_line.empty() ? 0 : 1;
+      // The line's letters, or all of it with its end, as editors choose.
+      for (const Range& range : {Range{{line, 0}, {line, 1}}, Range{{line, 0}, {line + 1, 0}}})
+        ASSERT_EQ(session.request("textDocument/rangeFormatting",
+                                  {{"textDocument", document}, {"range", to_json(range)}}),
+                  of_line)
+            << "seed " << seed << " line " << line;
+    }
+  }
+  EXPECT_GT(edited_lines, size_t{count});
 }
 
 TEST(LspCorpus, MutatedTextsAreTyped) {

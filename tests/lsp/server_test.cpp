@@ -106,6 +106,14 @@ TEST(Lsp, HoverTellsOperatorsAndTheirArguments) {
   session.open("/p/a.dali-dsl", pipeline("    return fn.res|ize(image, size=32), label\n"));
   EXPECT_TRUE((hover_text(session.at_cursor("textDocument/hover"))).contains("**fn.resize**"))
       << hover_text(session.at_cursor("textDocument/hover"));
+  // What the call gives stands above; defaults are as a text writes them.
+  session.open("/p/a.dali-dsl",
+               pipeline("    return fn.flip(fn.res|ize(image, size=[32, 48], antialias=False)), label\n"));
+  session.diagnostics("/p/a.dali-dsl");
+  const std::string resize = hover_text(session.at_cursor("textDocument/hover"));
+  EXPECT_TRUE(resize.starts_with("```python\nresize(…): u8[32,48,3] HWC\n```")) << resize;
+  EXPECT_TRUE(resize.contains("`interp_type: interpolation type = types.INTERP_LINEAR`")) << resize;
+  EXPECT_TRUE(resize.contains("`antialias: bool = True`")) << resize;
   session.open("/p/a.dali-dsl", pipeline("    return fn.rotate(image, an|gle=32), label\n"));
   EXPECT_TRUE((hover_text(session.at_cursor("textDocument/hover"))).contains("`angle: float"))
       << hover_text(session.at_cursor("textDocument/hover"));
@@ -137,11 +145,43 @@ TEST(Lsp, HoverTellsOptionsConstantsTypesAndModules) {
       {"dali ", "module nvidia.dali\n"},
       {"auto_aug", "module nvidia.dali.auto_aug\n"},
       {"rand_augment", "module nvidia.dali.auto_aug.rand_augment\n"},
+      {"pipeline_def(", "runs once"},
       {"n=1", "an argument of"}};
   Session session;
   for (const auto& [word, said] : wanted) {
     session.open("/p/a.dali-dsl", with_cursor_at(text, word));
     session.diagnostics("/p/a.dali-dsl");
+    const std::string hover = hover_text(session.at_cursor("textDocument/hover"));
+    EXPECT_TRUE(hover.contains(said)) << word << ": " << hover;
+  }
+}
+
+TEST(Lsp, InPixelFunctionsTypesAreThoseOfElements) {
+  const std::string text =
+      "import galatea\n" + std::string(kHead) +
+      "\n\n@galatea.pixel(dtype=types.UINT8)\n"
+      "def darker(image, strength):\n"
+      "    def at(y, x, c):\n"
+      "        half = image[y, x, c] * strength\n"
+      "        is_dark = half < 9\n"
+      "        return half if is_dark else half / 2\n"
+      "    return at\n\n\n"
+      "@pipeline_def(batch_size=2)\n"
+      "def train(data: str):\n"
+      "    encoded, label = fn.readers.file(file_root=data)\n"
+      "    image = fn.decoders.image(encoded)\n"
+      "    strength = fn.random.uniform(range=[0.25, 0.5])\n"
+      "    # What follows takes the numbers that the element's values had.\n"
+      "    dark = darker(image, strength)\n"
+      "    return fn.resize(dark, size=[16, 16]), fn.cast(label, dtype=types.INT16), fn.flip(image)\n";
+  Session session;
+  for (const auto& [word, said] : {std::pair{"half =", "half: f32[]\n"},
+                                   {"is_dark =", "is_dark: bool[]\n"},
+                                   {"strength\n        is", "strength: f32[]\n"},
+                                   {"dark = darker", "dark: u8[h,w,3] HWC\n"}}) {
+    session.open("/p/a.dali-dsl", with_cursor_at(text, word));
+    for (const Json& diagnostic : session.diagnostics("/p/a.dali-dsl"))
+      EXPECT_NE(diagnostic["severity"], 1) << diagnostic;
     const std::string hover = hover_text(session.at_cursor("textDocument/hover"));
     EXPECT_TRUE(hover.contains(said)) << word << ": " << hover;
   }
@@ -259,6 +299,44 @@ class LspFiles : public testing::Test {
   fs::path folder_;
 };
 
+TEST_F(LspFiles, CompletesPoliciesInTexts) {
+  write("strong.json", "{}");
+  fs::create_directories(folder_ / "policies");
+  write("policies/weak.json", "{}");
+  write("notes.txt", "");
+  Session session;
+  const auto labels = [&](const std::string& line) {
+    session.open(
+        (folder_ / "a.dali-dsl").string(),
+        "from galatea.auto_aug import policy\nfrom galatea.auto_aug.auto_augment import auto_augment\n"
+        "from galatea import fn\n" +
+            line + "\n");
+    std::vector<std::string> found = labels_of(session.at_cursor("textDocument/completion"));
+    std::ranges::sort(found);
+    return found;
+  };
+  EXPECT_EQ(labels("p = policy.load(\"|\")"), (std::vector<std::string>{"policies/", "strong.json"}));
+  EXPECT_EQ(labels("p = policy.load(path=\"policies/w|\")"), (std::vector<std::string>{"weak.json"}));
+  EXPECT_EQ(labels("p = policy.load(\"nowhere/|\")"), std::vector<std::string>{});
+  EXPECT_TRUE(holds(labels("def f(x):\n    return auto_augment(x, |)"), {"policy_name=", "shape="}));
+  EXPECT_EQ(session.at_cursor("textDocument/signatureHelp")["activeParameter"], 1);
+  // All of them, and no other, are taken.
+  const std::vector<std::string> names = labels("def f(x):\n    return auto_augment(x, policy_name=\"|\")");
+  EXPECT_EQ(names, labels("def f(x):\n    return auto_augment(x, \"|\")"));
+  EXPECT_EQ(names.size(), 4u);
+  for (const std::string& name : names) {
+    const std::string path = (folder_ / "b.dali-dsl").string();
+    session.open(path,
+                 "from galatea import fn, pipeline_def\n"
+                 "from galatea.auto_aug.auto_augment import auto_augment\n\n\n@pipeline_def(batch_size=2)\n"
+                 "def train(data: str):\n    encoded, label = fn.readers.file(file_root=data)\n"
+                 "    return auto_augment(fn.decoders.image(encoded), \"" +
+                     name + "\"), label\n");
+    for (const Json& diagnostic : session.diagnostics(path))
+      EXPECT_NE(diagnostic["severity"], 1) << diagnostic;
+  }
+}
+
 TEST_F(LspFiles, DefinitionsAndRenamesCrossImports) {
   const std::string library =
       write("colors.dali-dsl", std::string(kHead) + "def jitter(image):\n    return fn.flip(image)\n");
@@ -320,6 +398,16 @@ TEST(Lsp, HintsTellWhatTheCompilerDoesWithALine) {
   EXPECT_TRUE(remarks[8].contains("fused with")) << remarks[8];
   EXPECT_TRUE(remarks[8].contains("brightness")) << remarks[8];
   EXPECT_TRUE(remarks[9].contains("flip")) << remarks[9];
+  // One for a kernel and a line, however many of its operators stand there.
+  session.open("/p/a.dali-dsl", pipeline("    image = fn.flip(fn.resize(image, size=[64, 64])) * 0.5\n"
+                                         "    return fn.brightness(image, brightness=1.5), label\n"));
+  std::multimap<uint32_t, std::string> fused;
+  for (const Json& hint :
+       session.of_document("textDocument/inlayHint", {{"range", to_json(Range{{0, 0}, {99, 0}})}}))
+    if (hint["label"].get<std::string>().contains("fused"))
+      fused.emplace(hint["position"]["line"].get<uint32_t>(), hint["label"]);
+  EXPECT_EQ(fused, (std::multimap<uint32_t, std::string>{{7, "fused with brightness"},
+                                                         {8, "fused with resize, flip, arithmetic"}}));
   session.open("/p/a.dali-dsl", pipeline("    return fn.flop(image), label\n"));
   EXPECT_FALSE(session.of_document("textDocument/inlayHint", {{"range", to_json(Range{{0, 0}, {99, 0}})}})
                    .contains("error"));

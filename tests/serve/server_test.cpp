@@ -1,6 +1,9 @@
 // What the routes answer, without a socket between: JSON, and pictures that are those of `galatea view`.
+#include <array>
+#include <cmath>
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <thread>
 
 #include <png.h>
@@ -145,6 +148,21 @@ def clips(data: str):
     EXPECT_EQ(strip.width, cell["width"].get<int>());
     EXPECT_EQ(strip.height, cell["height"].get<int>());
     EXPECT_EQ(strip.channels, 3);
+    // Behind the resize: frames of 32 x 24, drawn twice as large, the second of them frame 1 of the clip.
+    if (node == 0) continue;
+    ASSERT_EQ(cell["frames"]["boxes"].size(), 6u);
+    EXPECT_EQ(cell["frames"]["width"].get<int>(), 32);
+    EXPECT_EQ(cell["frames"]["height"].get<int>(), 24);
+    const std::array<int, 4> box = cell["frames"]["boxes"][1];
+    const int x = box[0] + 21, y = box[1] + 7;
+    const Document under = ask_json("/api/node", {{"run", json["run"].dump()},
+                                                  {"sample", "0"},
+                                                  {"node", std::to_string(node)},
+                                                  {"x", std::to_string(x)},
+                                                  {"y", std::to_string(y)}});
+    EXPECT_EQ(under["place"].get<std::string>(), "frame 1, column 10, row 3");
+    const auto pixel = strip.bytes.begin() + (y * strip.width + x) * 3;
+    EXPECT_EQ(under["value"], Document(std::vector<double>(pixel, pixel + 3)));
   }
 }
 
@@ -171,15 +189,60 @@ TEST_F(ServerTest, LanesCountTheShownSamples) {
   const size_t label = json["columns"].size() - 1;
   for (const Document& sample : json["samples"])
     if (sample["cells"][label]["text"].get<std::string>() != "0") ++positive;
+  const Document& blocks = json["graph"]["blocks"];
+  const auto samples_of = [&](const Document& id) {
+    for (const Document& block : blocks)
+      if (block["id"] == id) return block["samples"].get<int>();
+    return -1;
+  };
+  const int all = static_cast<int>(json["samples"].size());
   int branches = 0;
-  for (const Document& block : json["graph"]["blocks"]) {
+  for (const Document& block : blocks) {
     if (!block.contains("branch")) continue;
     ++branches;
-    const std::vector<int> counts = block["branch"]["samples"];
-    EXPECT_EQ(counts[0], positive);
-    EXPECT_EQ(counts[0] + counts[1], static_cast<int>(json["samples"].size()));
+    EXPECT_TRUE(block["branch"]["is_if"].get<bool>());
+    EXPECT_EQ(samples_of(block["branch"]["targets"][0]), positive);
+    EXPECT_EQ(samples_of(block["branch"]["targets"][1]), all - positive);
   }
   EXPECT_EQ(branches, 1);
+}
+
+constexpr const char* kNested = R"(from galatea import fn, pipeline_def
+
+
+@pipeline_def(batch_size=4, num_threads=1, seed=3)
+def nested(data: str):
+    encoded, label = fn.readers.file(file_root=data)
+    image = fn.resize(fn.decoders.image(encoded), size=[16, 16])
+    kind = fn.random.choice(3)
+    if kind == 0:
+        image = fn.flip(image)
+    else:
+        turned = kind - 1
+        if turned == 0:
+            image = fn.brightness(image, brightness=0.5)
+        else:
+            image = fn.brightness(image, brightness=1.5)
+    return image, kind
+)";
+
+TEST_F(ServerTest, LanesInLanesCountTheShownSamples) {
+  serve(kNested);
+  const Document json = ask_json("/api/pipeline", {{"samples", "16"}});
+  ASSERT_TRUE(json["ok"].get<bool>()) << json["text"];
+  std::map<std::string, int> kinds;  // as the second output has them
+  for (const Document& sample : json["samples"]) ++kinds[sample["cells"].back()["text"].get<std::string>()];
+  ASSERT_EQ(kinds.size(), 3u);
+  std::map<int, int> by_line;
+  for (const Document& block : json["graph"]["blocks"])
+    for (const Document& node : block["nodes"])
+      by_line[node["line"].get<int>()] = block["samples"].get<int>();
+  const int all = static_cast<int>(json["samples"].size());
+  EXPECT_EQ(by_line[6], all);
+  EXPECT_EQ(by_line[10], kinds["0"]);
+  EXPECT_EQ(by_line[12], all - kinds["0"]);
+  EXPECT_EQ(by_line[14], kinds["1"]);
+  EXPECT_EQ(by_line[16], kinds["2"]);
 }
 
 TEST_F(ServerTest, ChoosesParametersSeedAndSamples) {
@@ -288,7 +351,8 @@ TEST_F(ServerTest, SoundOnTheWayIsAColumn) {
 def loudness(data: str):
     encoded, label = fn.readers.file(file_root=data, file_filters=["*.wav"])
     sound, rate = fn.decoders.audio(encoded, downmix=True)
-    return fn.reductions.max(sound), label
+    power = fn.spectrogram(sound, nfft=64, window_length=64, window_step=32)
+    return fn.reductions.max(sound), power, label
 )",
         (folder_.path() / "sounds").string());
   const Document json = ask_json("/api/pipeline", {{"samples", "1"}});
@@ -298,6 +362,32 @@ def loudness(data: str):
   EXPECT_EQ(json["samples"][0]["cells"][0]["extents"].dump(), "[2000]");
   EXPECT_EQ(ask("/api/frame", {{"run", json["run"].dump()}, {"sample", "0"}, {"node", "0"}}).type,
             "image/png");
+  const auto under = [&](size_t node, int x, int y) {
+    return ask_json("/api/node", {{"run", json["run"].dump()},
+                                  {"sample", "0"},
+                                  {"node", std::to_string(node)},
+                                  {"x", std::to_string(x)},
+                                  {"y", std::to_string(y)}});
+  };
+  // 208 columns are drawn: the tenth begins with number 96.
+  EXPECT_EQ(under(0, 10, 50)["place"].get<std::string>(), "number 96");
+  EXPECT_EQ(under(0, 10, 50)["value"], Document({300.0 * 96 / 32768}));
+  EXPECT_TRUE(under(0, 208, 50)["value"].is_null());
+  // Grey from the least to the greatest power, the lowest of 33 bands at the foot.
+  const size_t power = 2;
+  ASSERT_EQ(json["columns"][power]["type"].get<std::string>(), "f32[33,?] ft") << json["columns"];
+  const std::multimap<std::string, std::string> cell = {
+      {"run", json["run"].dump()}, {"sample", "0"}, {"node", std::to_string(power)}};
+  const Document all = ask_json("/api/node", cell);
+  const Pixels drawn = decode(ask("/api/frame", cell).body);
+  ASSERT_EQ(drawn.height, 33);
+  for (const int y : {0, 30, 32}) {
+    const Document at = under(power, 7, y);
+    EXPECT_EQ(at["place"].get<std::string>(), "band " + std::to_string(32 - y) + ", window 7");
+    const double part = (at["value"][0].get<double>() - all["min"].get<double>()) /
+                        (all["max"].get<double>() - all["min"].get<double>());
+    EXPECT_EQ(std::lround(255 * part), drawn.bytes[static_cast<size_t>(y * drawn.width + 7)]) << y;
+  }
 }
 
 TEST_F(ServerTest, APolicyAloneIsShownOnDrawnPictures) {

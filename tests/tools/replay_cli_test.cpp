@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include "tests/native/sample_folder.h"
+#include "tests/pipelines/pipeline_generator.h"
+#include "tests/support/cases.h"
 #include "tests/tools/program.h"
 
 namespace {
@@ -36,6 +38,9 @@ class Replay : public testing::Test {
     options.insert(options.begin(), {"run", file, "--save", saved.string()});
     const Outcome outcome = run(options);
     EXPECT_EQ(outcome.status, 0) << outcome.err << text_;
+    return saved_samples(saved);
+  }
+  static std::vector<std::string> saved_samples(const fs::path& saved) {
     std::vector<std::string> samples;
     for (int output = 0; fs::exists(saved / ("out" + std::to_string(output))); ++output) {
       std::set<fs::path> files;
@@ -107,6 +112,48 @@ TEST_F(Replay, EveryExampleMakesTheTracedSample) {
     const std::vector<std::string> one = samples_of(replay_of(entry.path(), sample, options), {});
     ASSERT_EQ(one.size(), 1u) << text_;
     EXPECT_EQ(std::ranges::count(all, one[0]), 1) << text_;
+  }
+}
+
+/// A random pipeline whose pictures come from files. Empty: it sees its batch, of which a trace has one sample.
+std::string random_pipeline(uint64_t seed) {
+  std::string text = galatea::testing::PipelineGenerator({seed, seed}).make().text();
+  for (const char* sees_batch :
+       {"permute_batch", "batch_permutation", "mixup", "cutmix", "mosaic", "batch=True", "in_ids", "fn.pad("})
+    if (contains(text, sees_batch)) return {};
+  const auto replace = [&](const std::string& from, const std::string& to) {
+    if (const size_t at = text.find(from); at != std::string::npos) text.replace(at, from.size(), to);
+  };
+  replace("def pipe():", "def pipe(data: str):");
+  replace("encoded = fn.external_source(name=\"encoded\", dtype=types.UINT8, ndim=1)",
+          "encoded, _ = fn.readers.file(file_root=data)");
+  replace("image = fn.external_source(name=\"image\", dtype=types.UINT8, ndim=3, layout=\"HWC\")",
+          "image = fn.decoders.image(fn.readers.file(file_root=data)[0])");
+  return text;
+}
+
+TEST_F(Replay, RandomPipelinesMakeTheTracedSample) {
+  const int64_t wanted = galatea::testing::cases(30, 3);
+  const std::vector<std::string> options = {"--set", "data=" + photographs()};
+  int64_t replayed = 0;
+  for (uint64_t seed = 1; replayed < wanted; ++seed) {
+    ASSERT_LT(seed, 20 * static_cast<uint64_t>(wanted)) << "hardly any of them can be run";
+    const std::string text = random_pipeline(seed);
+    if (text.empty()) continue;
+    SCOPED_TRACE("seed " + std::to_string(seed) + "\n" + text);
+    const std::string file = scratch_.write("random.dali-dsl", text);
+    // Some refuse photographs, such as those whose windows lie outside.
+    const fs::path tried = scratch_.path() / ("tried" + std::to_string(seed));
+    std::vector<std::string> run_options = {"run", file, "--save", tried.string()};
+    run_options.insert(run_options.end(), options.begin(), options.end());
+    if (run(run_options).status != 0) continue;
+    const std::vector<std::string> all = saved_samples(tried);
+    ASSERT_FALSE(all.empty());
+    const size_t sample = seed % all.size();
+    const std::vector<std::string> one = samples_of(replay_of(file, std::to_string(sample), options), {});
+    ASSERT_EQ(one.size(), 1u) << text_;
+    EXPECT_EQ(one[0], all[sample]) << "sample " << sample << "\n" << text_;
+    ++replayed;
   }
 }
 

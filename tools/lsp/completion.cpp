@@ -199,11 +199,60 @@ void complete_argument(const Query& query, const CallAround& call, Items& items)
     }
     return;
   }
+  if (!call.keyword.empty()) return;
+  for (const std::string& parameter :
+       query.vocabulary.parameters_of(imported_path(names, call.callee, query.offset))) {
+    const std::string name = parameter.substr(0, parameter.find('='));
+    if (std::ranges::find(call.given, name) == call.given.end()) items.add(name + "=", kField, parameter, 1);
+  }
   const Symbol* symbol = call.callee.size() == 1 ? names.find(call.callee[0], query.offset) : nullptr;
-  if (!symbol || !symbol->function || !call.keyword.empty()) return;
+  if (!symbol || !symbol->function) return;
   for (const dsl::Parameter& parameter : symbol->function->parameters)
     if (std::ranges::find(call.given, parameter.name) == call.given.end())
       items.add(parameter.name + "=", kField, "", 1);
+}
+
+/// Policy documents and folders, of those that `typed` names, from the document's.
+void add_policies(const Query& query, const std::string& typed, Items& items) {
+  const size_t slash = typed.rfind('/');
+  const fs::path folder = fs::path(query.document.path()).parent_path() /
+                          (slash == std::string::npos ? "" : typed.substr(0, slash + 1));
+  std::error_code failed;
+  constexpr size_t kMostFiles = 1000;
+  size_t count = 0;
+  for (const auto& entry : fs::directory_iterator(folder, failed)) {
+    if (++count > kMostFiles) return;
+    const std::string name = entry.path().filename().string();
+    if (name.starts_with(".")) continue;
+    if (entry.is_directory(failed))
+      items.add(name + "/", kModule, "", 2);
+    else if (entry.path().extension() == ".json")
+      items.add(name, kFile, "", 1);
+  }
+}
+
+/// In a text that is an argument: the names that it may be. Null: it may be anything.
+Json complete_text(const Query& query, const dsl::Token& token) {
+  const Syntax& syntax = query.document.syntax();
+  const auto call = call_around(syntax.tokens, token.span.begin);
+  if (!call) return nullptr;
+  const std::string path = imported_path(*syntax.names, call->callee, query.offset);
+  const std::string typed = syntax.text.substr(token.span.begin + 1, query.offset - token.span.begin - 1);
+  const size_t begun = typed.size() - (typed.rfind('/') == std::string::npos ? 0 : typed.rfind('/') + 1);
+  Items items(query, query.offset - static_cast<uint32_t>(begun));
+  const auto is_argument = [&](std::string_view name, size_t index) {
+    return call->keyword.empty() ? call->index == index : call->keyword == name;
+  };
+  if (path.ends_with(".auto_aug.policy.load") && is_argument("path", 0)) {
+    add_policies(query, typed, items);
+    return items.take();
+  }
+  if (path.ends_with(".auto_augment.auto_augment") && is_argument("policy_name", 1)) {
+    for (const char* name : {"image_net", "reduced_image_net", "reduced_cifar10", "svhn"})
+      items.add(name, kEnumMember, "", 0);
+    return items.take();
+  }
+  return nullptr;
 }
 
 void complete_name(const Query& query, Items& items) {
@@ -225,6 +274,10 @@ void complete_name(const Query& query, Items& items) {
 
 Json completion(const Query& query, const Workspace& workspace) {
   const Syntax& syntax = query.document.syntax();
+  for (const dsl::Token& token : syntax.tokens)
+    if (token.kind == dsl::TokenKind::kString && token.span.begin < query.offset &&
+        query.offset < token.span.end)
+      return complete_text(query, token);
   if (is_in_words(syntax.tokens, syntax.text, query.offset)) return nullptr;
   const DottedName name = dotted_name_at(syntax.tokens, query.offset);
   Items items(query, name.begin);
@@ -277,11 +330,16 @@ Json signature_help(const Query& query) {
   } else {
     const Symbol* symbol =
         call->callee.size() == 1 ? syntax.names->find(call->callee[0], query.offset) : nullptr;
-    if (!symbol || !symbol->function) return nullptr;
-    documentation = symbol->function->docstring;
-    for (const dsl::Parameter& parameter : symbol->function->parameters) labels.push_back(parameter.name);
-    names = labels;
-    label = fmt::format("{}({})", symbol->name, fmt::join(labels, ", "));
+    const bool is_of_file = symbol && symbol->function;
+    if (is_of_file) {
+      documentation = symbol->function->docstring;
+      for (const dsl::Parameter& parameter : symbol->function->parameters) labels.push_back(parameter.name);
+    } else {
+      labels = query.vocabulary.parameters_of(imported_path(*syntax.names, call->callee, query.offset));
+      if (labels.empty()) return nullptr;
+    }
+    for (const std::string& one : labels) names.push_back(one.substr(0, one.find('=')));
+    label = fmt::format("{}({})", call->callee.back(), fmt::join(labels, ", "));
   }
   size_t active = call->index;
   if (!call->keyword.empty())

@@ -62,6 +62,17 @@ std::vector<std::string> dotted_up_to(const std::vector<Token>& tokens, const To
   return names;
 }
 
+std::optional<Span> call_of(const std::vector<Token>& tokens, const Token& last_name) {
+  const auto index = static_cast<size_t>(&last_name - tokens.data());
+  if (index + 1 >= tokens.size() || !is_sign(tokens[index + 1], "(") || tokens[index + 1].partner == 0)
+    return std::nullopt;
+  size_t first = index;
+  while (first >= 2 && is_sign(tokens[first - 1], ".") && is_word(tokens[first - 2])) first -= 2;
+  Span span = tokens[first].span;
+  span.end = tokens[tokens[index + 1].partner].span.end;
+  return span;
+}
+
 std::optional<CallAround> call_around(const std::vector<Token>& tokens, uint32_t offset) {
   const size_t end = before(tokens, offset);
   CallAround call;

@@ -35,6 +35,8 @@ DottedName dotted_name_at(const std::vector<dsl::Token>& tokens, uint32_t offset
 /// The whole dotted name to which the token belongs, up to and with it: {fn, readers, file}.
 std::vector<std::string> dotted_up_to(const std::vector<dsl::Token>& tokens, const dsl::Token& token);
 std::optional<CallAround> call_around(const std::vector<dsl::Token>& tokens, uint32_t offset);
+/// From the first name of a dotted one to the bracket that ends its call; nothing: it is not called here.
+std::optional<Span> call_of(const std::vector<dsl::Token>& tokens, const dsl::Token& last_name);
 /// Whether the byte lies in a string or behind the `#` of a comment.
 bool is_in_words(const std::vector<dsl::Token>& tokens, const std::string& text, uint32_t offset);
 

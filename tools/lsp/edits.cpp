@@ -121,6 +121,18 @@ Json code_actions(const Query& query, Range range) {
   return actions;
 }
 
+namespace {
+
+/// Whether it changes a line of the selection; one that ends where a line begins has nothing of that line.
+bool touches(const dsl::LineEdit& edit, const Range& selected) {
+  const bool has_last = selected.end.character > 0 || selected.end.line == selected.begin.line;
+  const size_t first = selected.begin.line, end = size_t{selected.end.line} + (has_last ? 1 : 0);
+  // What is only put in stands before the line that it names.
+  return edit.first < end && edit.first + std::max<size_t>(edit.removed, 1) > first;
+}
+
+}  // namespace
+
 Json formatting(const Query& query, const std::optional<Range>& only) {
   SourceMap sources;
   const std::string& text = query.document.text();
@@ -132,7 +144,7 @@ Json formatting(const Query& query, const std::optional<Range>& only) {
   for (const dsl::LineEdit& edit : dsl::line_edits(text, result.text)) {
     const auto first = static_cast<uint32_t>(edit.first),
                last = static_cast<uint32_t>(edit.first + edit.removed);
-    if (only && (last < only->begin.line || first > only->end.line)) continue;
+    if (only && !touches(edit, *only)) continue;
     edits.push_back({{"range", to_json(Range{{first, 0}, {last, 0}})}, {"newText", edit.text}});
   }
   return edits;

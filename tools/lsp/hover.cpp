@@ -39,6 +39,25 @@ const op::Operator* operator_met(const Query& query, Span span) {
   return meaning ? meaning->op : nullptr;
 }
 
+/// What the call of this name gives, above what its operator does; empty: it is no tensor, or there is no call.
+std::string type_of_call(const Query& query, const dsl::Token& name) {
+  const Evaluation* evaluation = query.document.evaluation();
+  std::optional<Span> call = call_of(query.document.syntax().tokens, name);
+  if (!evaluation || !call) return {};
+  call->file = evaluation->file;
+  const dsl::Meaning* meaning = evaluation->meanings.at(*call);
+  if (!meaning || meaning->kind != dsl::Meaning::Kind::kData) return {};
+  return in_code(fmt::format("{}(…): {}", name.text, evaluation->type_text(*meaning))) + "\n\n";
+}
+
+/// A function of the library that stood here; empty: none, or there is nothing to say of it.
+std::string of_library_function(const std::string& stood) {
+  constexpr std::string_view kBegin = "function `";
+  if (!stood.starts_with(kBegin) || !stood.ends_with('`')) return {};
+  return library_function_markdown(
+      std::string_view(stood).substr(kBegin.size(), stood.size() - kBegin.size() - 1));
+}
+
 std::string of_symbol(const Symbol& symbol) {
   switch (symbol.kind) {
     case Symbol::Kind::kFunction:
@@ -82,8 +101,9 @@ std::string of_argument(const Query& query, const dsl::Token& token) {
   if (!op) {
     const std::string callee = what_stood(query, call->callee_span, call->callee.back());
     const bool is_of_file = syntax.names->at(query.offset) != nullptr;
-    return callee.empty() || is_of_file ? ""
-                                        : fmt::format("`{}=`, an argument of\n\n{}", name, in_code(callee));
+    if (callee.empty() || is_of_file) return "";
+    const std::string known = of_library_function(callee);
+    return fmt::format("`{}=`, an argument of\n\n{}", name, known.empty() ? in_code(callee) : known);
   }
   const std::vector<op::ArgSpec> arguments = op::all_arguments(*op);
   const auto argument = std::ranges::find(arguments, name, &op::ArgSpec::name);
@@ -104,10 +124,11 @@ Json hover(const Query& query) {
   const std::vector<std::string> dotted = dotted_up_to(syntax.tokens, *token);
   const op::Operator* op = operator_met(query, token->span);
   if (!op) op = query.vocabulary.operator_at(imported_path(*syntax.names, dotted, query.offset));
-  if (op) return markdown(operator_markdown(*op), range);
+  if (op) return markdown(type_of_call(query, *token) + operator_markdown(*op), range);
   const Symbol* symbol = syntax.names->at(query.offset);
   const std::string stood = what_stood(query, token->span, std::string(token->text));
   std::string text = symbol ? "" : constant_or_type_markdown(token->text);
+  if (text.empty()) text = of_library_function(stood);
   if (text.empty() && !stood.empty()) text = in_code(stood);
   const bool has_docstring = symbol && symbol->function && !symbol->function->docstring.empty();
   if (symbol && (text.empty() || has_docstring)) text = of_symbol(*symbol);

@@ -3,17 +3,46 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "base/json.h"
-#include "compiler/op/operator_json.h"
+#include "base/dtype.h"
+#include "compiler/ir/attr.h"
 #include "compiler/op/schema.h"
 
 namespace galatea::tools::lsp {
 
+namespace {
+
+/// A value as a text would say it: `True`, `types.FLOAT`, `[0.5, 1.0]`.
+std::string written(const ir::Attr& value) {
+  if (std::holds_alternative<ir::None>(value)) return "None";
+  if (const bool* truth = std::get_if<bool>(&value)) return *truth ? "True" : "False";
+  if (const DType* dtype = std::get_if<DType>(&value)) return fmt::format("types.{}", types_name(*dtype));
+  const auto* numbers = std::get_if<std::vector<double>>(&value);
+  const auto* texts = std::get_if<std::vector<std::string>>(&value);
+  if ((numbers && numbers->empty()) || (texts && texts->empty())) return "[]";
+  return ir::to_text(value);
+}
+
+/// What a number of this kind is called in the module `types`; empty: it is a number.
+std::string name_of(op::ArgKind kind, const ir::Attr& value) {
+  constexpr const char* kImageTypes[] = {"RGB", "BGR", "GRAY", "YCbCr", "ANY_DATA"};
+  constexpr const char* kFilters[] = {"NN",         "LINEAR",   "CUBIC", "LANCZOS3",
+                                      "TRIANGULAR", "GAUSSIAN", "BOX",   "HAMMING"};
+  const int64_t* number = std::get_if<int64_t>(&value);
+  if (!number || *number < 0) return {};
+  if (kind == op::ArgKind::kImageType && *number < std::ssize(kImageTypes))
+    return fmt::format("types.{}", kImageTypes[*number]);
+  if (kind == op::ArgKind::kInterp && *number < std::ssize(kFilters))
+    return fmt::format("types.INTERP_{}", kFilters[*number]);
+  return {};
+}
+
+}  // namespace
+
 std::string argument_label(const op::ArgSpec& argument) {
   std::string label = argument.name + ": " + std::string(op::kind_name(argument.kind));
   if (argument.required) return label;
-  const bool is_none = std::holds_alternative<ir::None>(argument.default_value);
-  return label + " = " + (is_none ? "None" : json_text(op::to_json(argument.default_value)));
+  const std::string name = name_of(argument.kind, argument.default_value);
+  return label + " = " + (name.empty() ? written(argument.default_value) : name);
 }
 
 std::string signature_of(const op::Operator& op) {

@@ -40,7 +40,7 @@ Json capabilities(Encoding encoding) {
   return {{"positionEncoding", encoding == Encoding::kUtf8 ? "utf-8" : "utf-16"},
           {"textDocumentSync", {{"openClose", true}, {"change", 2}}},
           {"hoverProvider", true},
-          {"completionProvider", {{"triggerCharacters", {".", "(", ",", "=", " "}}}},
+          {"completionProvider", {{"triggerCharacters", {".", "(", ",", "=", " ", "\"", "'", "/"}}}},
           {"signatureHelpProvider", {{"triggerCharacters", {"(", ","}}}},
           {"definitionProvider", true},
           {"referencesProvider", true},

@@ -22,6 +22,32 @@ std::optional<std::string> below_operators(std::string_view path) {
   return std::nullopt;
 }
 
+/// "a, b=(1, 2), c=', '" at the commas that stand in no brackets and no text.
+std::vector<std::string> parts_of(std::string_view list) {
+  std::vector<std::string> parts;
+  std::string part;
+  int depth = 0;
+  char quote = 0;
+  for (const char c : list) {
+    if (quote != 0) {
+      if (c == quote) quote = 0;
+    } else if (c == '\'' || c == '"') {
+      quote = c;
+    } else if (c == '(' || c == '[' || c == '{') {
+      ++depth;
+    } else if (c == ')' || c == ']' || c == '}') {
+      --depth;
+    } else if (c == ',' && depth == 0) {
+      parts.push_back(std::move(part));
+      part.clear();
+      continue;
+    }
+    if (!part.empty() || c != ' ') part += c;
+  }
+  if (!part.empty()) parts.push_back(std::move(part));
+  return parts;
+}
+
 }  // namespace
 
 Vocabulary::Vocabulary(const op::Registry& registry)
@@ -67,6 +93,19 @@ std::vector<Member> Vocabulary::members(const std::string& path) const {
 const op::Operator* Vocabulary::operator_at(const std::string& path) const {
   const auto below = below_operators(path);
   return below && !below->empty() ? registry_.find(*below) : nullptr;
+}
+
+std::vector<std::string> Vocabulary::parameters_of(const std::string& path) const {
+  const size_t dot = path.rfind('.');
+  if (dot == std::string::npos) return {};
+  const auto module = std::ranges::find(modules_, path.substr(0, dot), &dsl::LibraryModule::path);
+  if (module == modules_.end()) return {};
+  const auto member = std::ranges::find(module->members, path.substr(dot + 1), &Member::name);
+  const bool is_function = member != module->members.end() && member->text.starts_with(member->name + "(") &&
+                           member->text.ends_with(')');
+  if (!is_function) return {};
+  const std::string_view signature(member->text);
+  return parts_of(signature.substr(member->name.size() + 1, signature.size() - member->name.size() - 2));
 }
 
 std::vector<std::string> Vocabulary::values_of(op::ArgKind kind) const {

@@ -24,6 +24,9 @@ class Vocabulary {
   const std::vector<std::string>& modules() const { return paths_; }
   /// "galatea.fn.resize"; nullptr: it is no operator.
   const op::Operator* operator_at(const std::string& path) const;
+  /// What a function of the library takes, by its path: {"data", "policy_name='image_net'", …}; none: it is no
+  /// function of the library.
+  std::vector<std::string> parameters_of(const std::string& path) const;
   /// Names of the module of types that an argument takes: "FLOAT", "INTERP_LINEAR"; none for other arguments.
   std::vector<std::string> values_of(op::ArgKind kind) const;
 

@@ -25,6 +25,28 @@ constexpr KnownWord kKnownWords[] = {
     {"list", "type", "Several values. For a parameter of a pipeline: `--set 'name=[1, 2]'`."},
 };
 
+/// Functions of the library and built-in ones, by the names that evaluations give them; `type`: how one is called.
+constexpr KnownWord kKnownFunctions[] = {
+    {"pipeline_def", "@pipeline_def(batch_size=1, num_threads=1, seed=-1, …)",
+     "Makes a function a pipeline. Its body runs once, when the file is compiled; what it returns is computed for "
+     "every sample."},
+    {"galatea.pixel", "@galatea.pixel(shape=…, dtype=…)",
+     "Makes a function of rows and columns an operator: it computes one element, and becomes a kernel."},
+    {"galatea.together", "galatea.together(image=…, boxes=…, labels=…, mask=…, points=…)",
+     "A picture with what belongs to places in it. Operators that move the picture move all of that with it."},
+    {"Constant", "types.Constant(value, dtype=…, shape=…, layout=…)", "The same tensor for every sample."},
+    {"len", "len(values)", "How many values there are, when the file is compiled."},
+    {"range", "range(start, stop, step)",
+     "Whole numbers from `start`, or 0, to before `stop`. A loop over them is unrolled."},
+    {"enumerate", "enumerate(values, start=0)", "Pairs of a number and a value."},
+    {"zip", "zip(first, second, …)", "Tuples of what stands at the same place in each."},
+    {"abs", "abs(x)", "The size of a number, or of each element."},
+    {"min", "min(a, b, …)", "The least of numbers, or of data element by element."},
+    {"max", "max(a, b, …)", "The largest of numbers, or of data element by element."},
+    {"round", "round(x)", "The nearest whole number; halves go to the even one."},
+    {"print", "print(values, …)", "Shows values when the file is compiled, not for each sample."},
+};
+
 /// What every operator takes, beside its own arguments.
 constexpr KnownWord kOfEveryCall[] = {
     {"name", "str = None",
@@ -60,6 +82,11 @@ std::string option_markdown(const dsl::PipelineOption& option) {
 }
 
 std::string constant_or_type_markdown(std::string_view word) { return markdown_of(kKnownWords, word); }
+std::string library_function_markdown(std::string_view name) {
+  const auto found = std::ranges::find(kKnownFunctions, name, &KnownWord::name);
+  if (found == std::end(kKnownFunctions)) return {};
+  return fmt::format("```python\n{}\n```\n\n{}", found->type, found->documentation);
+}
 std::string call_argument_markdown(std::string_view name) { return markdown_of(kOfEveryCall, name); }
 
 std::string module_markdown(const std::vector<std::string>& modules, const std::string& path) {

@@ -8,6 +8,7 @@
 #include "compiler/ir/text/printer.h"
 #include "compiler/op/schema.h"
 #include "compiler/values/windows.h"
+#include "tools/drawings.h"
 #include "tools/gather_sheet.h"
 
 namespace galatea::tools::serve {
@@ -28,12 +29,26 @@ size_t arm_of(const ir::Terminator& end, double selector) {
   return static_cast<size_t>(std::clamp(selector, 0.0, static_cast<double>(end.targets.size() - 1)));
 }
 
-/// How many samples take each arm of a branch.
-std::vector<int> arm_counts(const Preview& preview, size_t branch) {
-  const ir::Terminator& end = preview.graph->block(preview.branches[branch]).terminator;
-  std::vector<int> counts(end.targets.size());
-  for (const PreviewRow& row : preview.rows)
-    if (branch < row.selectors.size()) ++counts[arm_of(end, row.selectors[branch])];
+/// How many of the shown samples come to each block.
+std::vector<int> sample_counts(const Preview& preview) {
+  const ir::Graph& graph = *preview.graph;
+  std::vector<int> counts(graph.blocks.size());
+  for (const PreviewRow& row : preview.rows) {
+    if (!row.failure.empty()) continue;
+    ir::BlockId id = 0;
+    for (size_t branch = 0;;) {
+      ++counts[id];
+      const ir::Terminator& end = graph.block(id).terminator;
+      if (end.targets.empty()) break;
+      size_t arm = 0;
+      if (end.selector != ir::kNoId) {
+        // Both are in topological order.
+        while (preview.branches[branch] != id) ++branch;
+        arm = arm_of(end, row.selectors[branch]);
+      }
+      id = end.targets[arm];
+    }
+  }
   return counts;
 }
 
@@ -59,16 +74,13 @@ Json node_json(const ir::Graph& graph, ir::NodeId id, const std::vector<std::str
 
 Json branch_json(const Preview& preview, ir::BlockId id, const std::vector<std::string>& names) {
   const ir::Terminator& end = preview.graph->block(id).terminator;
-  Json json = {{"selector", names[end.selector]},
-               {"line", line_of(end.span, preview.sources)},
-               {"targets", end.targets}};
-  const auto found = std::ranges::find(preview.branches, id);
-  if (found != preview.branches.end())
-    json["samples"] = arm_counts(preview, static_cast<size_t>(found - preview.branches.begin()));
-  return json;
+  return {{"selector", names[end.selector]},
+          {"line", line_of(end.span, preview.sources)},
+          {"is_if", end.kind == ir::TerminatorKind::kBranch},
+          {"targets", end.targets}};
 }
 
-Json block_json(const Preview& preview, ir::BlockId id, const std::vector<std::string>& names) {
+Json block_json(const Preview& preview, ir::BlockId id, int samples, const std::vector<std::string>& names) {
   const ir::Graph& graph = *preview.graph;
   const ir::Block& block = graph.block(id);
   Json nodes = Json::array(), merges = Json::array();
@@ -81,6 +93,7 @@ Json block_json(const Preview& preview, ir::BlockId id, const std::vector<std::s
     merges.push_back({{"name", names[merge.result]}, {"operands", std::move(operands)}});
   }
   Json json = {{"id", id},
+               {"samples", samples},
                {"every_sample", graph.dominates(id, graph.exit_block())},
                {"predecessors", block.predecessors},
                {"merges", std::move(merges)},
@@ -89,31 +102,45 @@ Json block_json(const Preview& preview, ir::BlockId id, const std::vector<std::s
   return json;
 }
 
-/// Blocks are lanes of samples: those behind a branch say how many of the shown samples take each.
+/// Blocks are lanes of samples: each says how many of the shown samples come to it.
 Json graph_json(const Preview& preview) {
   const std::vector<std::string> names = ir::value_names(*preview.graph);
+  const std::vector<int> counts = sample_counts(preview);
   Json blocks = Json::array();
   for (const ir::BlockId id : preview.graph->topological_order())
-    blocks.push_back(block_json(preview, id, names));
+    blocks.push_back(block_json(preview, id, counts[id], names));
   Json outputs = Json::array();
   for (const ir::ValueId id : preview.graph->block(preview.graph->exit_block()).terminator.results)
     outputs.push_back(names[id]);
   return {{"blocks", std::move(blocks)}, {"outputs", std::move(outputs)}};
 }
 
-Json cell_json(const runtime::Tensor& tensor, const SheetCell& cell) {
+/// Where the frames of a clip lie in its drawing, and how large they are themselves.
+Json frames_json(const runtime::Tensor& tensor, const Layout& layout, const std::vector<DrawnFrame>& frames) {
+  Json boxes = Json::array();
+  for (const DrawnFrame& one : frames) boxes.push_back({one.left, one.top, one.width, one.height});
+  return {{"width", tensor.extents[layout.find('W')]},
+          {"height", tensor.extents[layout.find('H')]},
+          {"boxes", std::move(boxes)}};
+}
+
+Json cell_json(const runtime::Tensor& tensor, const Layout& layout, const SheetCell& cell) {
   Json json = {{"extents", std::vector<int64_t>(tensor.extents, tensor.extents + tensor.ndim)}};
   json["caption"] = cell.caption;
-  if (cell.picture)
-    json["width"] = cell.picture->width, json["height"] = cell.picture->height;
-  else
+  if (!cell.picture) {
     json["text"] = cell.text;
+    return json;
+  }
+  json["width"] = cell.picture->width, json["height"] = cell.picture->height;
+  if (const std::vector<DrawnFrame> frames = drawn_frames(tensor, layout); !frames.empty())
+    json["frames"] = frames_json(tensor, layout, frames);
   return json;
 }
 
-Json row_json(const PreviewRow& row) {
+Json row_json(const PreviewRow& row, const std::vector<PreviewColumn>& columns) {
   Json cells = Json::array();
-  for (size_t k = 0; k < row.values.size(); ++k) cells.push_back(cell_json(row.values[k], row.cells[k]));
+  for (size_t k = 0; k < row.values.size(); ++k)
+    cells.push_back(cell_json(row.values[k], columns[k].type.layout, row.cells[k]));
   Json json = {{"number", row.number}, {"name", row.name}, {"cells", std::move(cells)}};
   if (!row.failure.empty()) json["failure"] = row.failure;
   return json;
@@ -146,7 +173,7 @@ Json windows_json(const Measurement& measurement, const SourceMap& sources) {
     Json names = Json::array();
     for (const int64_t reader_id : *ids)
       if (const ir::Node* reader = graph.defining_node(static_cast<ir::ValueId>(reader_id));
-          reader && reader->op)
+          reader && reader->op && !reader->op->internal)
         names.push_back({{"operator", op::shown_name(*reader)}, {"line", line_of(reader->span, sources)}});
     windows.push_back({{"operator", op::shown_name(node)},
                        {"line", line_of(node.span, sources)},
@@ -166,23 +193,6 @@ std::vector<int64_t> histogram_of(const std::vector<double>& numbers, double lea
     ++bins[std::min(static_cast<size_t>(at), kBins - 1)];
   }
   return bins;
-}
-
-/// The elements at a column and a row of a picture; nothing where it has none there.
-std::optional<std::vector<double>> value_at(const runtime::Tensor& tensor, const Layout& layout, int64_t x,
-                                            int64_t y) {
-  const std::string axes = !layout.empty() ? layout.str() : tensor.ndim == 3 ? "HWC" : "HW";
-  if (static_cast<int>(axes.size()) != tensor.ndim) return std::nullopt;
-  runtime::Tensor part = tensor;
-  for (const auto& [axis, position] : {std::pair('H', y), std::pair('W', x)}) {
-    const size_t d = axes.find(axis);
-    if (d == std::string::npos || position < 0 || position >= tensor.extents[d]) return std::nullopt;
-    part.data += position * tensor.strides[d] * size_of(tensor.dtype);
-    part.extents[d] = 1;
-  }
-  std::vector<double> numbers = numbers_of(part);
-  if (numbers.size() > kFewNumbers) return std::nullopt;
-  return numbers;
 }
 
 }  // namespace
@@ -217,7 +227,7 @@ Json json_of(const Preview& preview) {
     json["columns"].push_back(
         {{"name", column.name}, {"type", ir::to_text(column.type)}, {"is_output", column.is_output}});
   json["samples"] = Json::array();
-  for (const PreviewRow& row : preview.rows) json["samples"].push_back(row_json(row));
+  for (const PreviewRow& row : preview.rows) json["samples"].push_back(row_json(row, preview.columns));
   json["cut"] = preview.is_cut;
   if (preview.graph) json["graph"] = graph_json(preview);
   return json;
@@ -256,8 +266,10 @@ Json json_of(const runtime::Tensor& tensor, const Layout& layout,
                {"layout", layout.str()},
                {"extents", std::vector<int64_t>(tensor.extents, tensor.extents + tensor.ndim)}};
   if (at) {
-    const auto value = value_at(tensor, layout, at->first, at->second);
-    json["value"] = value ? Json(*value) : Json(nullptr);
+    const auto place = place_under(tensor, layout, at->first, at->second);
+    const bool is_few = place && place->part.volume() <= static_cast<int64_t>(kFewNumbers);
+    json["value"] = is_few ? Json(numbers_of(place->part)) : Json(nullptr);
+    if (is_few) json["place"] = place->words;
     return json;
   }
   const std::vector<double> numbers = numbers_of(tensor);

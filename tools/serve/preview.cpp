@@ -103,9 +103,12 @@ class Maker {
       preview_->columns.push_back({name.empty() ? fmt::format("output {}", k + own - results.size()) : name,
                                    graph.type(results[k]), is_output});
     }
-    preview_->branches = common_branches(graph);
+    preview_->branches = branches(graph);
+    const op::Operator* constant = host_.registry().find("constant");
+    GALATEA_CHECK(constant != nullptr, "selectors are carried out with the operator `constant`");
+    Carrier carrier(graph, *constant);
     for (const ir::BlockId branch : preview_->branches) {
-      results.push_back(graph.block(branch).terminator.selector);
+      results.push_back(carrier.at_exit(graph.block(branch).terminator.selector, branch));
       graph.output_names.emplace_back();
     }
   }

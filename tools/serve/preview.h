@@ -43,7 +43,7 @@ struct PreviewRow {
   std::string name;
   std::vector<runtime::Tensor> values;  ///< one a column; none of a sample that failed
   std::vector<SheetCell> cells;         ///< of the values, as they are shown
-  std::vector<double> selectors;        ///< one for each of Preview::branches
+  std::vector<double> selectors;        ///< one for each of Preview::branches; 0 of those it does not come to
   std::string failure;                  ///< as the terminal prints it; empty: it was made
 };
 
@@ -54,7 +54,7 @@ struct Preview {
   std::unique_ptr<const ir::Graph> graph;  ///< staged; nullptr: there were errors
   std::vector<PreviewColumn> columns;
   std::vector<PreviewRow> rows;
-  std::vector<ir::BlockId> branches;  ///< of the graph, which every sample comes to
+  std::vector<ir::BlockId> branches;  ///< of the graph, where samples part
   bool is_cut = false;                ///< there was no room for all samples
   SourceMap sources;
   PipelineOptions options;  ///< with the choice

@@ -58,7 +58,11 @@ Request request_of(const httplib::Request& from) {
   return request;
 }
 
-/// httplib's server, over streams that bound what a request takes.
+/// httplib's server, over streams that bound what a request takes. It does what httplib's own SSLServer does: the
+/// virtual function behind an accepted socket is its own, and hands a stream to process_request(). What the public
+/// functions set bounds a line and a wait for a byte, not their sum; a loop of our own that accepts would need
+/// process_request() as well, and would have to do again what starts, refuses and ends connections. The signature is
+/// that of httplib 0.11; `override` makes the compiler refuse one that has another.
 class BoundedServer : public httplib::Server {
  private:
   bool process_and_close_socket(socket_t socket) override {

@@ -10,6 +10,9 @@ class GraphDrawing {
    *  only computes single numbers. */
   constructor(graph, kernels, windows, withNumbers) {
     this.blocks = withNumbers ? graph.blocks : withoutNumbers(graph.blocks);
+    this.blockOf = Object.fromEntries(this.blocks.map((block) => [block.id, block]));
+    this.next = successors(this.blocks);
+    this.joinOf = joins(this.blocks, this.next);
     this.kernels = kernels;
     this.windows = windows;
     this.places = {};  // of values: the middle and the foot of the box that makes them
@@ -21,27 +24,44 @@ class GraphDrawing {
 
   svg() {
     const gap = GraphDrawing.gap;
-    let y = gap, widest = 0;
-    for (const row of this.rows()) {
-      let x = gap, lowest = y;
-      for (const block of row) {
-        lowest = Math.max(lowest, this.drawLane(block, x, y));
-        x += GraphDrawing.boxWidth + 3 * gap;
-      }
-      widest = Math.max(widest, x);
-      y = lowest + gap;
-    }
-    return drawn("svg", { role: "img", width: widest, height: y, "aria-label": this.words.join(". ") }, this.lanes, this.edges, this.boxes);
+    const { width, y } = this.drawSequence(this.blocks[0].id, null, gap, gap);
+    return drawn("svg", { role: "img", width: width + 2 * gap, height: y, "aria-label": this.words.join(". ") }, this.lanes, this.edges, this.boxes);
   }
 
-  /** Blocks in rows: each below those before it, arms of a branch beside each other. */
-  rows() {
-    const depth = {}, rows = [];
-    for (const block of this.blocks) {
-      depth[block.id] = 1 + Math.max(-1, ...block.predecessors.map((id) => depth[id] ?? -1));
-      (rows[depth[block.id]] ??= []).push(block);
+  /** Each block below the one before it until `end`, the arms of a branch beside each other. Gives its width, and where
+   *  what follows begins. */
+  drawSequence(id, end, x, y) {
+    const gap = GraphDrawing.gap;
+    let width = GraphDrawing.boxWidth + 2 * gap;
+    while (id !== end) {
+      y = this.drawLane(this.blockOf[id], x, y) + gap;
+      const next = this.next[id];
+      if (next.length <= 1) { id = next[0] ?? null; continue; }
+      const join = this.joinOf[id];
+      let right = x, lowest = y;
+      for (const arm of next) {
+        if (arm === join) continue;
+        const drawn = this.drawArm(arm, join, right, y);
+        right += drawn.width + gap;
+        lowest = Math.max(lowest, drawn.y);
+      }
+      width = Math.max(width, right - gap - x);
+      y = lowest;
+      id = join;
     }
-    return rows.filter(Boolean);
+    return { width, y };
+  }
+
+  /** An arm in which samples part again has a frame around all that it does. */
+  drawArm(arm, join, x, y) {
+    const inset = this.next[arm].length > 1 || this.next[arm][0] !== join ? GraphDrawing.gap / 2 : 0;
+    const frame = drawn("rect", { class: "lane arm", x, y, rx: 6 });
+    if (inset > 0) this.lanes.append(frame);
+    const inside = this.drawSequence(arm, join, x + inset, y + inset);
+    const width = inside.width + 2 * inset, foot = inside.y - GraphDrawing.gap + inset;
+    frame.setAttribute("width", width);
+    frame.setAttribute("height", foot - y);
+    return { width, y: foot + GraphDrawing.gap };
   }
 
   /** Gives where it ends. */
@@ -51,7 +71,9 @@ class GraphDrawing {
     this.lanes.append(lane);
     this.boxes.append(drawn("text", { class: "faint", x: x + gap, y: y + 16 }, share));
     let below = y + 24;
-    for (const box of this.boxesOf(block)) {
+    const boxes = this.boxesOf(block);
+    if (boxes.length === 0) this.words.push(share);
+    for (const box of boxes) {
       const lines = this.linesOf(box);
       this.words.push(`${share}: ${lines.join(" with ")}`);
       below = this.drawBox(box, lines, x + gap, below) + gap;
@@ -90,15 +112,16 @@ class GraphDrawing {
     return drawn("path", { class: name, d: `M${side},${from.foot - 8} C${side + bow},${from.foot} ${side + bow},${y} ${side},${y + 8}` });
   }
 
+  /** Which samples come to a block, and how many of the shown ones. */
   shareOf(block) {
     if (block.every_sample) return "every sample";
+    const all = this.blocks[0].samples, share = all > 0 ? `${block.samples} of ${all} samples` : "a part of the samples";
     for (const { branch } of this.blocks) {
       const arm = branch ? branch.targets.indexOf(block.id) : -1;
       if (arm < 0) continue;
-      const all = (branch.samples ?? []).reduce((sum, count) => sum + count, 0);
-      return all > 0 ? `arm ${arm}: ${branch.samples[arm]} of ${all} samples` : `arm ${arm}`;
+      return `line ${branch.line}, ${branch.is_if ? ["if true", "if false"][arm] : `arm ${arm}`}: ${share}`;
     }
-    return "a part of the samples";
+    return share;
   }
 
   /** Merges, and operators, of which those that became one kernel are one box. */
@@ -126,10 +149,31 @@ class GraphDrawing {
     const lines = box.nodes.map((node) => `${node.operator}, line ${node.line}`);
     for (const node of box.nodes) {
       const window = this.windows.find((w) => w.line === node.line && w.operator === node.operator);
-      if (window) lines.push(`only what ${window.asked_by.map((r) => `${r.operator}, line ${r.line},`).join(" ")} reads`);
+      if (!window) continue;
+      const readers = window.asked_by.map((r) => `${r.operator}, line ${r.line},`).join(" ");
+      lines.push(readers ? `only what ${readers} reads` : "only the part that is read");
     }
     return lines;
   }
+}
+
+/** The blocks behind each block, in the order of its arms. */
+function successors(blocks) {
+  const next = Object.fromEntries(blocks.map((block) => [block.id, block.branch ? [...new Set(block.branch.targets)] : []]));
+  for (const block of blocks)
+    for (const id of block.predecessors) if (!next[id].includes(block.id)) next[id].push(block.id);
+  return next;
+}
+
+/** The first block behind each one that all its samples come to. */
+function joins(blocks, next) {
+  const place = Object.fromEntries(blocks.map((block, k) => [block.id, k])), join = {};
+  const common = (a, b) => {
+    while (a !== b) if (place[a] < place[b]) a = join[a]; else b = join[b];
+    return a;
+  };
+  for (const { id } of [...blocks].reverse()) join[id] = next[id].length > 0 ? next[id].reduce(common) : null;
+  return join;
 }
 
 /** What has room in a box, which is 35 letters wide. */

@@ -94,26 +94,53 @@ function pictureOf(answer, sample, node) {
   const alternative = `${column.name} of sample ${row.number}: ${row.cells[node].caption}`;
   const { width, height } = row.cells[node];
   const image = element("img", { src: frameAddress(answer.run, sample, node), alt: alternative, width, height });
-  const box = element("span", { class: width >= height ? "picture wide" : "picture tall" }, image);
+  // Time and frequency have no common measure, so that a short spectrogram need not be a thin line.
+  const shape = / (ft|tf)$/.test(column.type) ? "stretched" : width >= height ? "wide" : "tall";
+  const box = element("span", { class: `picture ${shape}` }, image);
   const kept = keptCell(row, column);
-  if (kept) box.append(element("img", { class: "other", alt: `${alternative}, with the settings that were kept`, src: frameAddress(state.kept.run, kept.sample, kept.node) }));
+  if (kept) {
+    box.classList.add("compared");
+    box.append(element("img", { class: "other", alt: `${alternative}, with the settings that were kept`, src: frameAddress(state.kept.run, kept.sample, kept.node) }));
+  }
   return box;
+}
+
+/** The column that shows what a call makes; -1: none does. */
+function columnOf(answer, { operator, line }) { return answer.columns.findIndex((column) => column.name.endsWith(` = ${operator}, line ${line}`)); }
+
+/** A picture's own extents, and where it lies in its drawing: that of a clip has several. */
+function wholeOf(cell) { return cell.frames ?? { width: cell.width, height: cell.height, boxes: [[0, 0, cell.width, cell.height]] }; }
+
+function isWhole([top, left, bottom, right], cell) {
+  const whole = wholeOf(cell);
+  return bottom - top === whole.height && right - left === whole.width;
+}
+
+/** Whether a call makes less than the whole for some of the samples, as far as one sees. */
+function isPart(answer, window) {
+  const node = columnOf(answer, window);
+  const seen = answer.samples.filter((row) => window.samples[row.number] && row.cells[node]?.width);
+  return seen.length === 0 || seen.some((row) => !isWhole(window.samples[row.number], row.cells[node]));
 }
 
 /** Draws the part of each decoded picture that the pipeline makes when nobody looks, once it has been measured. */
 function showWindows(answer) {
   document.querySelectorAll(".picture svg").forEach((old) => old.remove());
-  for (const { operator, line, samples } of state.windows) {
-    const node = answer.columns.findIndex((column) => column.name.endsWith(` = ${operator}, line ${line}`));
+  for (const window of state.windows) {
+    const { samples } = window, node = columnOf(answer, window);
     answer.samples.forEach((row, sample) => {
-      const bounds = samples[row.number], { width, height } = row.cells[node] ?? {};
-      if (!bounds || !width) return;
-      const [top, left, bottom, right] = bounds;
-      if (bottom - top === height && right - left === width) return;
-      const box = drawn("rect", { class: "window", x: left, y: top, width: right - left, height: bottom - top });
-      const words = `only columns ${left} to ${right - 1} and rows ${top} to ${bottom - 1} are decoded`;
+      const bounds = samples[row.number], cell = row.cells[node];
+      if (!bounds || !cell?.width) return;
+      const [top, left, bottom, right] = bounds, { width, height } = cell;
+      const whole = wholeOf(cell);
+      if (isWhole(bounds, cell)) return;
+      const boxes = whole.boxes.map(([x, y, w, h]) => drawn("rect", {
+        class: "window", x: x + (left * w) / whole.width, y: y + (top * h) / whole.height,
+        width: ((right - left) * w) / whole.width, height: ((bottom - top) * h) / whole.height,
+      }));
+      const words = `only columns ${left} to ${right - 1} and rows ${top} to ${bottom - 1} are made`;
       document.querySelector(`.cell[data-sample="${sample}"][data-node="${node}"] .picture`)
-        .append(drawn("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": words }, drawn("title", {}, words), box));
+        .append(drawn("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": words }, drawn("title", {}, words), ...boxes));
     });
   }
 }
@@ -183,8 +210,9 @@ async function traceSample() {
 
 /** Where the pointer is in the picture, in its own columns and rows. */
 function positionIn(image, event, cell) {
-  const box = image.getBoundingClientRect(), scale = cell.width / box.width;
-  const x = Math.floor((event.clientX - box.left) * scale), y = Math.floor((event.clientY - box.top) * scale);
+  const box = image.getBoundingClientRect();
+  const x = Math.floor(((event.clientX - box.left) * cell.width) / box.width);
+  const y = Math.floor(((event.clientY - box.top) * cell.height) / box.height);
   return x >= 0 && y >= 0 && x < cell.width && y < cell.height ? { x, y } : null;
 }
 
@@ -198,7 +226,7 @@ async function showValueUnder(event, answer, sample, node) {
     const { status, json } = await ask("/api/node", `run=${answer.run}&sample=${sample}&node=${node}&x=${at.x}&y=${at.y}`);
     if (status === 200 && json.value) {
       by("details").hidden = false;
-      by("pointer").textContent = `${answer.columns[node].name} at column ${at.x}, row ${at.y}: ${json.value.map((v) => Number(v.toPrecision(6))).join(", ")}`;
+      by("pointer").textContent = `${answer.columns[node].name} at ${json.place}: ${json.value.map((v) => Number(v.toPrecision(6))).join(", ")}`;
     }
   } finally {
     valueIsAsked = false;
@@ -210,7 +238,8 @@ async function showValueUnder(event, answer, sample, node) {
 function showTimes(json) {
   const rows = [...json.operators].sort((a, b) => b.seconds - a.seconds).map((one) => {
     const share = json.seconds > 0 ? one.seconds / json.seconds : 0;
-    return element("tr", {}, element("th", { scope: "row" }, one.name), element("td", {}, one.line ? `line ${one.line}` : ""), element("td", {}, one.kind),
+    const name = one.name.split(/(?<=\+)/).flatMap((part) => [part, element("wbr")]);  // of a kernel, its operators
+    return element("tr", {}, element("th", { scope: "row" }, ...name), element("td", {}, one.line ? `line ${one.line}` : ""), element("td", {}, one.kind),
       element("td", { class: "number" }, `${(1e3 * one.seconds / Math.max(1, json.samples)).toFixed(2)} ms a sample`),
       element("td", {}, element("meter", { value: share, "aria-label": `share of ${one.name}` }), ` ${(100 * share).toFixed(0)} %`));
   });
@@ -225,7 +254,7 @@ async function measure() {
   const { status, json } = await ask("/api/times", `run=${answer.run}&view=${view}-times`);
   if (status !== 200 || !json.ok) { by("times").textContent = json.text || json.message; return; }
   state.kernels = json.kernels;
-  state.windows = json.windows;
+  state.windows = json.windows.filter((one) => isPart(answer, one));
   showTimes(json);
   showGraph(answer);
   showWindows(answer);

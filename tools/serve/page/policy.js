@@ -2,7 +2,8 @@
 // the document, which only the button "Save" writes.
 "use strict";
 
-const policy = { documents: [], at: 0, was: "", asked: 0, grids: 0, timer: null };
+// `was`: the file's text when what stands here began; `drafts`: the same of documents that are not shown, by name.
+const policy = { documents: [], at: 0, was: "", drafts: {}, asked: 0, grids: 0, timer: null };
 
 async function send(path, body) {
   const response = await fetch(`/api/policy/${path}`, {
@@ -14,15 +15,18 @@ async function send(path, body) {
 
 const sayOfPolicy = (text) => { by("policy-status").textContent = text; };
 
+const isChanged = () => by("policy-text").value !== policy.was;
+
 /** Saving makes sense for a text that is right, and another one than the file's. */
 function showState(problem) {
-  const changed = by("policy-text").value !== policy.was;
+  const changed = isChanged(), file = policy.documents[policy.at];
+  const other = changed && file.text !== policy.was ? ` ${file.name} changed meanwhile: copy what you keep of yours, then go back to the file.` : "";
   by("policy-problem").textContent = problem;
   by("policy-problem").hidden = problem === "";
   by("policy-text").setAttribute("aria-invalid", problem === "" ? "false" : "true");
   by("policy-save").disabled = !changed || problem !== "";
   by("policy-reload").disabled = !changed;
-  sayOfPolicy(problem ? "The document is wrong." : changed ? "Changed, and not saved." : "As the file.");
+  sayOfPolicy((problem ? "The document is wrong." : changed ? "Changed, and not saved." : "As the file.") + other);
 }
 
 // ------------------------------------------------------------------------------------------------ weights
@@ -44,8 +48,10 @@ function barsOf(choice, number) {
       sliders.forEach((other) => { other.share.textContent = sum ? `${((100 * Number(other.slider.value)) / sum).toFixed(1)} %` : "0 %"; });
     });
     slider.addEventListener("change", async () => {
+      const before = by("policy-text").value;
       const { status, json } = await send("weights", { choice: number, weights: weights() });
       if (status !== 200) { sayOfPolicy(json.message); return; }
+      if (by("policy-text").value !== before) return;  // somebody types on
       by("policy-text").value = json.text;
       showState("");
     });
@@ -108,11 +114,18 @@ async function save() {
   sayOfPolicy("Saved.");
 }
 
+/** What was written of a document, and not saved, comes back with it; or the file's text. */
 function takeDocument(number) {
+  const { name, text } = policy.documents[number], draft = policy.drafts[name];
+  delete policy.drafts[name];
   policy.at = number;
-  policy.was = policy.documents[number].text;
-  by("policy-text").value = policy.was;
+  policy.was = draft?.was ?? text;
+  by("policy-text").value = draft?.text ?? text;
   look();
+}
+
+function keepDraft() {
+  if (policy.documents.length > 0 && isChanged()) policy.drafts[policy.documents[policy.at].name] = { was: policy.was, text: by("policy-text").value };
 }
 
 function build() {
@@ -133,7 +146,7 @@ function build() {
         part("pre", { id: "policy-problem", tabindex: 0, hidden: "" }),
         part("p", {}, part("button", { id: "policy-save", type: "button" }, "Save"), " ",
           part("button", { id: "policy-reload", type: "button" }, "Back to the file")))));
-  choose.addEventListener("change", () => takeDocument(Number(choose.value)));
+  choose.addEventListener("change", () => { keepDraft(); takeDocument(Number(choose.value)); });
   by("policy-make").addEventListener("click", makeGrid);
   by("policy-sample").addEventListener("change", makeGrid);
   by("policy-text").addEventListener("input", look);
@@ -148,15 +161,25 @@ async function list(anew) {
   by("policy").hidden = json.documents.length === 0;
   if (json.documents.length === 0) return;
   if (!by("policy-text")) build();
-  const isChanged = by("policy-text").value !== policy.was;
   const names = (documents) => documents.map((one) => one.name).join("\n");
-  const areOthers = names(json.documents) !== names(policy.documents);
+  const areOthers = names(json.documents) !== names(policy.documents), shown = policy.documents[policy.at]?.name;
+  if (areOthers) keepDraft();
   policy.documents = json.documents;
-  if (areOthers)
+  if (areOthers) {
     by("policy-document").replaceChildren(...json.documents.map((one, number) => element("option", { value: number }, one.name)));
-  if (areOthers || anew) takeDocument(areOthers ? 0 : policy.at);
-  else if (!isChanged && json.documents[policy.at].text !== policy.was) takeDocument(policy.at);
+    const number = Math.max(0, json.documents.findIndex((one) => one.name === shown));
+    by("policy-document").value = number;
+    return takeDocument(number);
+  }
+  const file = json.documents[policy.at].text;
+  if (file === by("policy-text").value) policy.was = file;  // somebody saved the same
+  if (anew || (!isChanged() && file !== policy.was)) takeDocument(policy.at);
+  else if (isChanged()) showState(by("policy-problem").textContent);
 }
 
+/** The browser asks before it throws away what is not saved. */
+window.addEventListener("beforeunload", (event) => {
+  if (Object.keys(policy.drafts).length > 0 || (by("policy-text") && isChanged())) event.preventDefault();
+});
 document.addEventListener("galatea-shown", () => list(false));
 if (state.revision > 0) list(false);  // the pipeline was shown before this script was here
