@@ -113,6 +113,16 @@ TEST_F(SeveralGpusCommandLine, WhatCannotBeIsSaid) {
   said("run", "cpu,gpu", 2, "`cpu,gpu` is no device: auto, cpu, gpu, gpu:N or several as in gpu:0,1");
   said("run", "gpu:0,4", 3, "there is no GPU 4: 4 can be used here");
   said("explain", "gpu:0,1", 2, "`gpu:0,1` names several GPUs, which `galatea run` alone works on");
+  const std::string no_reader = write("no_reader.dali-dsl",
+                                      "from nvidia.dali import pipeline_def, fn\n"
+                                      "\n"
+                                      "@pipeline_def(batch_size=2, seed=7)\n"
+                                      "def no_reader():\n"
+                                      "    return fn.random.uniform(range=[0.0, 1.0], shape=[4])\n");
+  const Outcome twice = run({"run", no_reader, "--device", "gpu:0,1", "--batches", "2"});
+  EXPECT_EQ(twice.status, 1) << twice.err;
+  EXPECT_TRUE(contains(twice.err, "error[G0909]: a pipeline without a reader has no data to divide among 2"))
+      << twice.err;
   ::setenv("FAKE_CUDA_OTHER_ARCHITECTURE", "80", 1);
   said("run", "gpu:0,2", 0, "");
   said("run", "gpu:0,1", 2, "GPU 0 (Fake GPU A) is of sm_90 and GPU 1 (Fake GPU B) of sm_80");
