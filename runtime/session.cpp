@@ -297,6 +297,11 @@ Result<std::unique_ptr<Session>> Session::create(std::shared_ptr<const Program> 
         fmt::format("the session is to have shard {} of {}; there can be 1 to {}, numbered from 0",
                     shard.number, shard.count, SessionShard::kMost));
   auto allocator = options.allocator ? options.allocator : std::make_shared<Allocator>(program->memory_limit);
+  if (shard.count > 1 && program->sources.empty() && program->external_inputs.empty())
+    return make_error(message::kBadOptions,
+                      fmt::format("a pipeline without a reader has no data to divide among {} sessions: each "
+                                  "would make the same samples; use one, or another seed in each",
+                                  shard.count));
   auto opened = load_program(program, natives, options.sources, shard);
   if (!opened)
     return std::unexpected(options.sources ? std::move(opened.error())

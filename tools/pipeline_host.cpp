@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <sstream>
 
 #include "base/settings.h"
 #include "compiler/codegen/backend.h"
@@ -119,6 +120,11 @@ std::unique_ptr<ir::Graph> PipelineHost::stage(const std::string& file, const Pi
 }
 
 bool PipelineHost::choose_device(PipelineOptions& options, CompileChoice& choice, Reporter& reporter) const {
+  if (options.device.find(',') != std::string::npos) {
+    std::istringstream numbers(options.device.substr(options.device.find(':') + 1));
+    for (std::string number; std::getline(numbers, number, ',');) options.gpus.push_back(std::stoi(number));
+    options.device = fmt::format("gpu:{}", options.gpus.front());
+  }
   Result<GpuChoice> found = choose_gpu(options.device, choice.to_run ? GpuPurpose::kRun : GpuPurpose::kLook,
                                        cache_of(choice.cache));
   if (!found) {
@@ -180,7 +186,8 @@ std::shared_ptr<const runtime::Program> PipelineHost::compile(const ir::Graph& g
 std::unique_ptr<runtime::Session> PipelineHost::open(std::shared_ptr<const runtime::Program> program,
                                                      Trace* trace, Reporter& reporter,
                                                      const runtime::DeviceOptions& device,
-                                                     OnFailure on_failure) const {
+                                                     OnFailure on_failure,
+                                                     const runtime::SessionShard& shard) const {
   if (!program->external_inputs.empty()) {
     reporter.report(tool_error(Message::kHostInput, program->external_inputs.front().port.name).error());
     return nullptr;
@@ -190,6 +197,7 @@ std::unique_ptr<runtime::Session> PipelineHost::open(std::shared_ptr<const runti
   options.sources = &reporter.sources();
   options.device = device;
   options.on_failure = std::move(on_failure);
+  options.shard = shard;
   auto session = runtime::Session::create(std::move(program), natives_, options);
   if (!session) {
     reporter.report(session.error());

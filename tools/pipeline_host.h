@@ -35,10 +35,12 @@ struct PipelineOptions {
   std::optional<int64_t> seed;
   std::optional<uint64_t> memory_limit;
   std::string device = "auto", on_error, exact, arch;
+  std::vector<int> gpus;                         ///< with several_gpus: those named, where they are several
   bool gpu_is_here = false;                      ///< choose_gpu() has found what `auto` means
   const std::atomic<bool>* cancelled = nullptr;  ///< set: staging ends, without a word; may be null
 };
-void add_pipeline_options(CLI::App* app, PipelineOptions& options);
+/// `several_gpus`: --device may name more than one.
+void add_pipeline_options(CLI::App* app, PipelineOptions& options, bool several_gpus = false);
 /// --policies, for what runs or shows one pipeline.
 void add_policies_option(CLI::App* app, PipelineOptions& options);
 
@@ -76,7 +78,8 @@ class PipelineHost {
   std::unique_ptr<ir::Graph> stage(const std::string& file, const PipelineOptions& options,
                                    Reporter& reporter,
                                    std::vector<dsl::OutputOrigin>* origins = nullptr) const;
-  /// Where to run; before stage(). False: status 3, a device that is insisted on is not here.
+  /// Where to run; before stage(). Of several GPUs the first is planned for. False: status 3, a device that is
+  /// insisted on is not here.
   bool choose_device(PipelineOptions& options, CompileChoice& choice, Reporter& reporter) const;
   /// Compiles for running. nullptr: there were errors. The report (for explain) may be nullptr.
   std::shared_ptr<const runtime::Program> compile(const ir::Graph& graph, const CompileChoice& choice,
@@ -87,7 +90,8 @@ class PipelineHost {
   /// Opens sources and starts threads. nullptr: there were errors, or an input that only a host can feed.
   std::unique_ptr<runtime::Session> open(std::shared_ptr<const runtime::Program> program, Trace* trace,
                                          Reporter& reporter, const runtime::DeviceOptions& device = {},
-                                         OnFailure on_failure = {}) const;
+                                         OnFailure on_failure = {},
+                                         const runtime::SessionShard& shard = {}) const;
 
  private:
   op::Registry registry_;

@@ -1,6 +1,11 @@
 // The options of every subcommand that takes a pipeline file, and what they mean to the language.
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <optional>
+#include <sstream>
+
+#include "runtime/cuda/driver.h"
 #include "tools/pipeline_host.h"
 
 namespace galatea::tools {
@@ -16,9 +21,46 @@ std::string check_setting(const std::string& text) {
   return equals == std::string::npos || equals == 0 ? "`" + text + "` is not of the form NAME=VALUE" : "";
 }
 
+/// "gpu:0,2": several GPUs of one kind, which the code of one program suits.
+std::string check_several_gpus(const std::string& text) {
+  if (!text.starts_with("gpu:"))
+    return fmt::format("`{}` is no device: auto, cpu, gpu, gpu:N or several as in gpu:0,1", text);
+  const auto driver = runtime::cuda::Driver::open();
+  std::vector<std::string> seen;
+  std::optional<runtime::cuda::Device> first;
+  std::istringstream parts(text.substr(4) + ",");
+  for (std::string part; std::getline(parts, part, ',');) {
+    if (!why_no_device_name("gpu:" + part).empty())
+      return fmt::format("`{}`: `{}` is no number of a GPU; several are named as in gpu:0,1", text, part);
+    if (std::ranges::find(seen, part) != seen.end())
+      return fmt::format("`{}` names GPU {} twice: a GPU has one session", text, part);
+    seen.push_back(part);
+    // One that is not here is said behind the command line, with those that are.
+    const auto device = driver ? (*driver)->device(std::stoi(part)) : Result<runtime::cuda::Device>();
+    if (!driver || !device) continue;
+    if (!first) first = *device;
+    if (first->architecture != device->architecture)
+      return fmt::format(
+          "`{}`: {} is of sm_{} and {} of sm_{}, and one program has the code of one kind: start a run for each "
+          "kind, over `num_shards` of the reader",
+          text, first->describe(), first->architecture, device->describe(), device->architecture);
+  }
+  return {};
+}
+
+std::string check_one_device(const std::string& text) {
+  if (text.find(',') != std::string::npos && check_several_gpus(text).empty())
+    return fmt::format("`{}` names several GPUs, which `galatea run` alone works on: name one", text);
+  return why_no_device_name(text);
+}
+
+std::string check_devices(const std::string& text) {
+  return text.find(',') != std::string::npos ? check_several_gpus(text) : why_no_device_name(text);
+}
+
 }  // namespace
 
-void add_pipeline_options(CLI::App* app, PipelineOptions& o) {
+void add_pipeline_options(CLI::App* app, PipelineOptions& o, bool several_gpus) {
   add_option(app, "--pipeline", o.pipeline,
              {"NAME", "the file's only one", "which pipeline of the file", "--pipeline train"});
   add_option(app, "--set", o.set,
@@ -34,8 +76,14 @@ void add_pipeline_options(CLI::App* app, PipelineOptions& o) {
              {"N", "what the file says; without one, drawn", "seed of all random draws", "--seed 42"});
   add_option(app, "--prefetch", o.prefetch, {"N", "what the file says", "batches made ahead", "--prefetch 2"})
       .between(1, 1024);
-  add_option(app, "--device", o.device, {"auto|cpu|gpu[:N]", "auto", "where to run", "--device cpu"})
-      .checked(why_no_device_name);
+  if (several_gpus)
+    add_option(app, "--device", o.device,
+               {"auto|cpu|gpu[:N[,N…]]", "auto",
+                "where to run; on several GPUs each takes its part of the data", "--device gpu:0,1"})
+        .checked(check_devices);
+  else
+    add_option(app, "--device", o.device, {"auto|cpu|gpu[:N]", "auto", "where to run", "--device cpu"})
+        .checked(check_one_device);
   add_option(app, "--on-error", o.on_error,
              {"raise|skip|replace", "what the file says", "what becomes of a sample that cannot be read",
               "--on-error skip"})

@@ -1,6 +1,7 @@
 // galatea run FILE: runs a pipeline over its data; saves, traces and summarises on request.
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <memory>
 
@@ -95,29 +96,46 @@ struct Progressed {
   std::string stopped;
 };
 
+/// What one session makes: all of it, or one GPU's part.
+struct Part {
+  std::unique_ptr<runtime::Session> session;
+  std::optional<SampleWriter> writer;  ///< with --save
+  int64_t epochs_left = 0, batches_of_epoch = 0, samples = 0, batches = 0;
+};
+
 /// How many samples the run will deliver, -1 if unknown.
-int64_t expected_samples(const RunOptions& options, const runtime::Session& session, int batch_size) {
-  const int64_t epoch = session.epoch_size();
-  if (epoch < 0) return -1;
+int64_t expected_samples(const RunOptions& options, const std::vector<Part>& parts, int batch_size) {
+  int64_t epoch = 0;
+  for (const Part& part : parts) {
+    const int64_t own = part.session->epoch_size();
+    if (own < 0) return -1;
+    epoch += own;
+  }
   if (options.batches)
     return *options.batches * batch_size;  // an upper bound: an epoch's last batch may be smaller
   return epoch * options.epochs.value_or(1);
 }
 
-/// Takes batches until the run is over, something fails, or the user interrupts.
-Progressed deliver(const RunOptions& options, runtime::Session& session, int batch_size, SampleWriter* writer,
-                   Reporter& reporter) {
+/// Takes batches, of several sessions in turn, until the run is over, something fails, or the user
+/// interrupts.
+Progressed deliver(const RunOptions& options, std::vector<Part>& parts, int batch_size, Reporter& reporter) {
   const OrderlyEnd orderly;
-  Progress progress(expected_samples(options, session, batch_size), is_terminal(STDERR_FILENO));
+  Progress progress(expected_samples(options, parts, batch_size), is_terminal(STDERR_FILENO));
   Progressed done;
-  int64_t epochs_left = options.batches ? INT64_MAX : options.epochs.value_or(1);
-  int64_t batches_of_epoch = 0;
-  while (epochs_left > 0 && (!options.batches || done.batches < *options.batches)) {
+  for (Part& part : parts) part.epochs_left = options.batches ? INT64_MAX : options.epochs.value_or(1);
+  const auto is_over = [](const Part& part) { return part.epochs_left == 0; };
+  size_t turn = 0;
+  while (!std::ranges::all_of(parts, is_over) && (!options.batches || done.batches < *options.batches)) {
     if (is_interrupted()) {
       done.stopped = "interrupted";
       break;
     }
-    auto next = session.next(std::chrono::milliseconds(100));
+    Part& part = parts[turn % parts.size()];
+    if (is_over(part)) {
+      ++turn;
+      continue;
+    }
+    auto next = part.session->next(std::chrono::milliseconds(100));
     if (!next) {
       if (!next.error().diagnostics.empty() && next.error().diagnostics[0].code == "G0901") {  // nothing yet
         progress.update(done.samples);
@@ -129,21 +147,21 @@ Progressed deliver(const RunOptions& options, runtime::Session& session, int bat
       break;
     }
     if (!next->has_value()) {  // the end of an epoch
-      if (batches_of_epoch == 0) break;
-      batches_of_epoch = 0;
-      --epochs_left;
+      part.epochs_left = part.batches_of_epoch == 0 ? 0 : part.epochs_left - 1;
+      part.batches_of_epoch = 0;
       continue;
     }
     const runtime::Batch& batch = ***next;
-    if (writer != nullptr) {
-      if (auto written = writer->write(batch); !written) {
+    if (part.writer) {
+      if (auto written = part.writer->write(batch); !written) {
         progress.clear();
         reporter.report(written.error());
         done.stopped = "by an error";
         break;
       }
     }
-    ++done.batches, ++batches_of_epoch;
+    ++turn, ++done.batches, ++part.batches, ++part.batches_of_epoch;
+    part.samples += batch.num_samples();
     done.samples += batch.num_samples();
     progress.update(done.samples);
   }
@@ -194,6 +212,34 @@ void write_trace(const std::string& file, const Trace& trace, Reporter& reporter
   if (auto written = write_file(file, {text.begin(), text.end()}); !written) reporter.report(written.error());
 }
 
+/// One session, or one a GPU of those named, each over its shard. Empty: there were errors.
+std::vector<Part> open_parts(const PipelineHost& host, const RunOptions& options,
+                             const std::shared_ptr<const runtime::Program>& program,
+                             const std::vector<dsl::OutputOrigin>& origins, Trace* trace,
+                             Reporter& reporter) {
+  const FileFormat format = options.format == "png"   ? FileFormat::kPng
+                            : options.format == "jpg" ? FileFormat::kJpg
+                            : options.format == "wav" ? FileFormat::kWav
+                            : options.format == "mp4" ? FileFormat::kMp4
+                                                      : FileFormat::kNpy;
+  const std::vector<int>& gpus = options.pipeline.gpus;
+  runtime::DeviceOptions device;
+  device.graphs = options.cuda_graphs == "on";
+  std::vector<Part> parts(std::max<size_t>(gpus.size(), 1));
+  for (size_t k = 0; k < parts.size(); ++k) {
+    fs::path folder = options.save;
+    if (!gpus.empty()) {
+      device.number = gpus[k];
+      folder /= fmt::format("gpu{}", gpus[k]);
+    }
+    const runtime::SessionShard shard{static_cast<int>(k), static_cast<int>(parts.size())};
+    parts[k].session = host.open(program, k == 0 ? trace : nullptr, reporter, device, {}, shard);
+    if (parts[k].session == nullptr) return {};
+    if (!options.save.empty()) parts[k].writer.emplace(folder.string(), format, options.rate, origins);
+  }
+  return parts;
+}
+
 int run(RunOptions options, Reporter& reporter) {
   const PipelineHost host;
   auto trace = options.trace.empty() ? nullptr : std::make_unique<Trace>();
@@ -208,32 +254,28 @@ int run(RunOptions options, Reporter& reporter) {
   if (graph == nullptr) return reporter.status();
   auto program = host.compile(*graph, options.compile, trace.get(), reporter);
   if (program == nullptr) return reporter.status();
-  runtime::DeviceOptions device;
-  device.graphs = options.cuda_graphs == "on";
-  auto session = host.open(program, trace.get(), reporter, device);
-  if (session == nullptr) return reporter.status();
+  std::vector<Part> parts = open_parts(host, options, program, origins, trace.get(), reporter);
+  if (parts.empty()) return reporter.status();
 
   const double startup = seconds_since_process_start();
-  const FileFormat format = options.format == "png"   ? FileFormat::kPng
-                            : options.format == "jpg" ? FileFormat::kJpg
-                            : options.format == "wav" ? FileFormat::kWav
-                            : options.format == "mp4" ? FileFormat::kMp4
-                                                      : FileFormat::kNpy;
-  SampleWriter writer(options.save, format, options.rate, std::move(origins));
-  Progressed done =
-      deliver(options, *session, program->batch_size, options.save.empty() ? nullptr : &writer, reporter);
+  Progressed done = deliver(options, parts, program->batch_size, reporter);
   RunSummary summary;
-  summary.statistics = session->statistics();
+  std::vector<runtime::SessionStatistics> statistics;
+  for (const Part& part : parts) {
+    statistics.push_back(part.session->statistics());
+    statistics.back().samples = part.samples;
+    statistics.back().batches = part.batches;
+  }
+  if (parts.size() > 1) summary.parts = statistics;
+  summary.statistics = together(std::move(statistics));
   summary.startup_seconds = startup;
   summary.kernels_compiled = program->kernels_compiled;
   summary.kernels_cached = program->kernels_cached;
   summary.seed = program->seed;
   summary.stopped = done.stopped;
-  summary.statistics.samples = done.samples;
-  summary.statistics.batches = done.batches;
   report_failures(summary.statistics.skipped, "skipped", reporter);
   report_failures(summary.statistics.replaced, "replaced", reporter);
-  session.reset();
+  parts.clear();
   finish_code(*program, summary, trace.get(), reporter);
   if (trace != nullptr) write_trace(options.trace, *trace, reporter);
   if (done.stopped == "interrupted") {
@@ -250,7 +292,7 @@ Command add_run(CLI::App& parent) {
   auto options = std::make_shared<RunOptions>();
   CLI::App* app = add_subcommand(parent, "run", "Runs a pipeline over its data");
   add_option(app, "file", options->file, {"FILE", "", "a pipeline file", "train.dali-dsl"}).required();
-  add_pipeline_options(app, options->pipeline);
+  add_pipeline_options(app, options->pipeline, true);
   add_policies_option(app, options->pipeline);
   const Option epochs =
       add_option(app, "--epochs", options->epochs, {"N", "1", "passes over the data", "--epochs 3"})
@@ -262,7 +304,7 @@ Command add_run(CLI::App& parent) {
   add_option(app, "--save", options->save,
              {"DIR", "",
               "write output k of every sample as DIR/out<k>/NNNNNN.npy, with --policies what depends on them "
-              "as DIR/POLICY/out<k>/NNNNNN.npy",
+              "as DIR/POLICY/out<k>/NNNNNN.npy, of several GPUs below DIR/gpu<N>",
               "--save out"})
       .not_empty();
   add_option(

@@ -96,7 +96,40 @@ nlohmann::ordered_json device_json(const runtime::DeviceStatistics& d) {
             {"off", d.graphs_off}}}};
 }
 
+void add(std::vector<runtime::OperatorTime>& to, const runtime::OperatorTime& op) {
+  const auto same = std::find_if(to.begin(), to.end(), [&](const runtime::OperatorTime& other) {
+    return other.name == op.name && other.line == op.line && other.kind == op.kind;
+  });
+  if (same == to.end()) {
+    to.push_back(op);
+    return;
+  }
+  same->seconds += op.seconds;
+  same->calls += op.calls;
+}
+
 }  // namespace
+
+runtime::SessionStatistics together(std::vector<runtime::SessionStatistics> parts) {
+  runtime::SessionStatistics out = std::move(parts.front());
+  for (size_t k = 1; k < parts.size(); ++k) {
+    const runtime::SessionStatistics& part = parts[k];
+    out.samples += part.samples;
+    out.batches += part.batches;
+    out.seconds = std::max(out.seconds, part.seconds);
+    out.read_seconds += part.read_seconds;
+    out.decode_seconds += part.decode_seconds;
+    out.compute_seconds += part.compute_seconds;
+    out.wait_seconds += part.wait_seconds;
+    out.peak_memory_bytes += part.peak_memory_bytes;
+    for (const runtime::OperatorTime& op : part.operators) add(out.operators, op);
+    out.skipped.insert(out.skipped.end(), part.skipped.begin(), part.skipped.end());
+    out.replaced.insert(out.replaced.end(), part.replaced.begin(), part.replaced.end());
+    out.num_skipped += part.num_skipped;
+    out.num_replaced += part.num_replaced;
+  }
+  return out;
+}
 
 std::string summary_text(const RunSummary& summary) {
   const runtime::SessionStatistics& s = summary.statistics;
@@ -109,7 +142,9 @@ std::string summary_text(const RunSummary& summary) {
   text += fmt::format("share      read {:.0f} %, decode {:.0f} %, compute {:.0f} %, wait {:.0f} %\n",
                       100 * shares.read, 100 * shares.decode, 100 * shares.compute, 100 * shares.wait);
   text += fmt::format("memory     {} at most\n", bytes_text(s.peak_memory_bytes));
-  if (!s.device.device.empty()) text += device_text(s);
+  if (summary.parts.empty() && !s.device.device.empty()) text += device_text(s);
+  for (const runtime::SessionStatistics& part : summary.parts)
+    if (!part.device.device.empty()) text += device_text(part);
   text += fmt::format("kernels    {} compiled, {} from the cache\n", summary.kernels_compiled,
                       summary.kernels_cached);
   if (summary.first_tier > 0)
@@ -163,7 +198,13 @@ std::string summary_json(const RunSummary& summary) {
                    {"skipped", s.skipped.size()},
                    {"replaced", s.replaced.size()},
                    {"seed", summary.seed}};
-  if (!s.device.device.empty()) document["device"] = device_json(s.device);
+  if (summary.parts.empty() && !s.device.device.empty()) document["device"] = device_json(s.device);
+  for (const runtime::SessionStatistics& part : summary.parts) {
+    if (part.device.device.empty()) continue;
+    Json device = {{"samples", part.samples}, {"batches", part.batches}};
+    device.update(device_json(part.device));
+    document["devices"].push_back(std::move(device));
+  }
   return json_text(document) + "\n";
 }
 

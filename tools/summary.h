@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "runtime/program.h"
 #include "runtime/session.h"
@@ -9,7 +10,8 @@
 namespace galatea::tools {
 
 struct RunSummary {
-  runtime::SessionStatistics statistics;
+  runtime::SessionStatistics statistics;          ///< of all sessions
+  std::vector<runtime::SessionStatistics> parts;  ///< of several GPUs: each session's
   double startup_seconds = 0;
   int kernels_compiled = 0, kernels_cached = 0;
   int first_tier = 0, replaced = 0;  ///< kernels that began with quick code; those whose best code came
@@ -18,6 +20,8 @@ struct RunSummary {
   std::string stopped;  ///< why it ended early, or empty
 };
 
+/// Sums; of times by the clock and of memory at once, what all of them took side by side.
+runtime::SessionStatistics together(std::vector<runtime::SessionStatistics> parts);
 std::string summary_text(const RunSummary& summary);
 /// One line, with a line break.
 std::string summary_json(const RunSummary& summary);

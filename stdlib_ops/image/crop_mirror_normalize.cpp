@@ -34,7 +34,8 @@ Layout output_layout(const Layout& input, const std::string& asked) {
   return Layout(front + asked);
 }
 
-Status check_statistics(const TypeContext& ctx, int64_t channels) {
+/// Gives the number of channels: what mean and std say where the image does not.
+Result<int64_t> check_statistics(const TypeContext& ctx, int64_t channels) {
   int64_t lengths[2];
   const char* const names[] = {"mean", "std"};
   for (int n = 0; n < 2; ++n) {
@@ -61,7 +62,8 @@ Status check_statistics(const TypeContext& ctx, int64_t channels) {
   if (lengths[0] > 1 && lengths[1] > 1 && lengths[0] != lengths[1])
     return ctx.error(fmt::format("crop_mirror_normalize: mean has {} values, std {}", lengths[0], lengths[1]),
                      "give the same number of values", "std");
-  return {};
+  const int64_t longest = std::max(lengths[0], lengths[1]);
+  return channels < 0 && longest > 1 ? longest : channels;
 }
 
 Types cmn_type_rule(const TypeContext& ctx) {
@@ -79,7 +81,7 @@ Types cmn_type_rule(const TypeContext& ctx) {
   for (const char letter : axes) extents.push_back(in.extents[static_cast<size_t>(in_layout.find(letter))]);
   GALATEA_ASSIGN(auto window, crop_types(ctx, axes, extents, policy != BoundsPolicy::kError));
   if (policy == BoundsPolicy::kTrim) window.assign(window.size(), -1);
-  GALATEA_TRY(check_statistics(ctx, channels));
+  GALATEA_ASSIGN(channels, check_statistics(ctx, channels));
   const Layout layout = output_layout(in_layout, ctx.text("output_layout"));
   if (!layout.is_permutation_of(in_layout))
     return ctx.error(
@@ -104,6 +106,7 @@ Types cmn_type_rule(const TypeContext& ctx) {
 /// mean and scale/std of a channel.
 struct Statistics {
   std::vector<Expr> mean, factor;
+  Expr channels;  ///< a number where they fix it: any other is an error of the check
   bool neutral = false;
 };
 
@@ -129,6 +132,7 @@ Statistics statistics(RecipeBuilder& b, const Expr& channels) {
   for (const Expr& m : s.mean) neutral &= same_meaning(m, f32(0));
   s.neutral = neutral;
   const auto longest = static_cast<int64_t>(std::max(s.mean.size(), s.factor.size()));
+  s.channels = longest > 1 ? i64(longest) : channels;
   if (longest > 1)
     b.check(equal(channels, i64(longest)), "mean and std have {} values, the image {} channels",
             {i64(longest), channels}, "give one value, or one per channel");
@@ -151,8 +155,8 @@ void define_cmn(RecipeBuilder& b) {
   const BoundsPolicy policy = bounds_policy(b);
   const DType dtype = b.output_type(0).dtype;
   const auto w = static_cast<size_t>(at.w), c = static_cast<size_t>(at.c);
-  const Expr channels = b.extent(0, at.c);
-  const Statistics stats = statistics(b, channels);
+  const Statistics stats = statistics(b, b.extent(0, at.c));
+  const Expr channels = stats.channels;
   const Expr shift = b.arg("shift", DType::kF32);
   const std::string axes = window_axes_of(in_layout);
   std::vector<Expr> extents(b.extents(0).size());

@@ -57,6 +57,14 @@ void FakeCuda::forbid_waits(bool forbid) const {
 void FakeCuda::capture(runtime::cuda::StreamHandle stream, int mode) const {
   entry_point<FakeCudaCapture>("fake_cuda_capture")(stream, mode);
 }
+void FakeCuda::enqueue_write(const runtime::cuda::Stream& stream, runtime::cuda::DevicePointer to,
+                             int64_t bytes) const {
+  const auto nothing = [](void*) {};
+  EXPECT_EQ(entry_point<FakeCudaEnqueue>("fake_cuda_enqueue")(
+                stream.handle(), "a write", nothing, nothing, nullptr, nullptr,
+                reinterpret_cast<const void*>(static_cast<uintptr_t>(to)), bytes),
+            runtime::cuda::code::kSuccess);
+}
 
 FakeVariable::FakeVariable(const char* name, const std::string& value) : name_(name) {
   if (const char* const before = std::getenv(name)) before_ = before;

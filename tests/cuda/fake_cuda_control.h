@@ -38,6 +38,9 @@ class FakeCuda {
   void forbid_waits(bool forbid) const;
   /// Captures a stream in a mode of CUstreamCaptureMode; -1: no more.
   void capture(runtime::cuda::StreamHandle stream, int mode) const;
+  /// Work of another library, which writes so many bytes there.
+  void enqueue_write(const runtime::cuda::Stream& stream, runtime::cuda::DevicePointer to,
+                     int64_t bytes) const;
 
  private:
   std::vector<std::string> names_;

@@ -64,6 +64,30 @@ TEST(Order, EventOrdersStreams) {
   EXPECT_EQ(back.host()[kBytes - 1], 7);
 }
 
+/// Two streams may write one allocation side by side, but no byte of it: neither of the two, nor one that a
+/// third use means by all of it.
+TEST(Order, BytesThatTwoStreamsWriteAreNoticed) {
+  Fixture f;
+  const MemoryBlock there = *f.device->acquire(kBytes, f.a);
+  f.fake.enqueue_write(*f.a, there.device(), 500);
+  f.fake.enqueue_write(*f.b, there.device() + 500, 500);
+  ASSERT_TRUE(f.a->synchronize() && f.b->synchronize());
+  EXPECT_EQ(f.fake.errors(), "");
+
+  const MemoryBlock meeting = *f.device->acquire(kBytes, f.a);
+  f.fake.enqueue_write(*f.a, meeting.device(), 501);
+  f.fake.enqueue_write(*f.b, meeting.device() + 500, 500);
+  ASSERT_TRUE(f.a->synchronize() && f.b->synchronize());
+  EXPECT_EQ(f.fake.counters().errors, 1) << f.fake.errors();
+
+  f.fake.reset();
+  const MemoryBlock read = *f.device->acquire(kBytes, f.a), back = *f.pinned->acquire(kBytes, f.b);
+  f.fake.enqueue_write(*f.a, read.device(), 10);
+  ASSERT_TRUE(f.b->download(back.host(), read.device(), kBytes));
+  ASSERT_TRUE(f.b->synchronize() && f.a->synchronize());
+  EXPECT_EQ(f.fake.counters().errors, 1) << f.fake.errors();
+}
+
 TEST(Order, ResultsAreNotThereBeforeTheyAreWaitedFor) {
   Fixture f;
   MemoryBlock host = *f.pinned->acquire(kBytes, f.a), there = *f.device->acquire(kBytes, f.a);

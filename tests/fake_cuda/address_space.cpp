@@ -31,7 +31,7 @@ bool Allocation::holds(const void* address, int64_t bytes) const {
   return at >= data && at + bytes <= data + size;
 }
 
-std::string Allocation::use(const Tick& now, const Clock& clock, bool is_write) {
+std::string Allocation::use(const Tick& now, const Clock& clock, bool is_write, const Range& range) {
   std::string out;
   const auto complain = [&](const Tick& other, const char* verb) {
     if (out.empty() && !is_before(other, clock))
@@ -39,12 +39,14 @@ std::string Allocation::use(const Tick& now, const Clock& clock, bool is_write) 
             " allocation " + std::to_string(number) + ", which " + other.what + " (stream " +
             std::to_string(other.stream) + ") " + verb + "; nothing orders the two";
   };
-  complain(written, "writes");
+  for (const auto& [where, other] : written)
+    if (where.meets(range)) complain(other, "writes");
   if (is_write)
     for (const auto& [stream, other] : read) complain(other, "reads");
   if (is_write) {
-    written = now;
-    read.clear();
+    std::erase_if(written, [&](const auto& other) { return range.holds(other.first); });
+    written.emplace_back(range, now);
+    if (range.holds(Range{})) read.clear();
   } else {
     read[now.stream] = now;
   }

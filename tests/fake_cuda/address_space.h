@@ -22,6 +22,13 @@ struct Tick {
   std::string what;  ///< "kernel resize"
 };
 
+/// Bytes of an allocation, from `begin` up to `end`.
+struct Range {
+  int64_t begin = 0, end = INT64_MAX;
+  bool meets(const Range& other) const { return begin < other.end && other.begin < end; }
+  bool holds(const Range& other) const { return begin <= other.begin && other.end <= end; }
+};
+
 struct Allocation {
   uint8_t* data = nullptr;
   int64_t size = 0;
@@ -29,12 +36,12 @@ struct Allocation {
   int device = 0;      ///< of what is not pinned
   int64_t number = 0;  ///< in order of allocation, for messages
   // The order of uses.
-  Tick written;
-  std::map<int, Tick> read;  ///< per stream, the last
+  std::vector<std::pair<Range, Tick>> written;  ///< the last of each byte
+  std::map<int, Tick> read;                     ///< per stream, the last, of whatever bytes
 
   bool holds(const void* address, int64_t bytes) const;
   /// Notes a use; a text if another one is not ordered before it.
-  std::string use(const Tick& now, const Clock& clock, bool is_write);
+  std::string use(const Tick& now, const Clock& clock, bool is_write, const Range& range = {});
 };
 
 class AddressSpace {

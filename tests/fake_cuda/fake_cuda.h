@@ -6,7 +6,8 @@
 //   reads
 //     a result without waiting for it, or writes memory that a copy has not read yet, gets wrong bytes;
 //   - every two uses of one allocation, one of them a write, must be ordered by streams, events or
-//     synchronisation; what is not is an error, whatever order it happened to run in;
+//     synchronisation; what is not is an error, whatever order it happened to run in. Work of another library
+//     may say which bytes it writes, and meets only those that use them;
 //   - nodes of a graph are ordered by their edges alone, and a graph must not outlive the memory that it
 //   names;
 //   - memory of one device is used by streams of another nowhere: no access between peers is asked for;
@@ -15,7 +16,7 @@
 //     exchanged its capture mode, breaks a global capture; an event of a captured stream tells nobody anything;
 //   - calls, launches, copies, waits and live objects are counted, and the n-th call can be made to fail.
 // The environment, read by cuInit: FAKE_CUDA_DEVICES (1), FAKE_CUDA_DRIVER_VERSION (12080),
-// FAKE_CUDA_ARCHITECTURE (90), FAKE_CUDA_MEMORY (bytes), FAKE_CUDA_INIT (a code that cuInit returns),
+// FAKE_CUDA_ARCHITECTURE (90), FAKE_CUDA_OTHER_ARCHITECTURE (of odd devices), FAKE_CUDA_MEMORY (bytes), FAKE_CUDA_INIT (a code that cuInit returns),
 // FAKE_CUDA_FAIL_CALL and FAKE_CUDA_FAIL_CODE, FAKE_CUDA_EAGER (1: work is done at once), FAKE_CUDA_EXECUTE
 // (0: work is counted, not done), FAKE_CUDA_PERMUTED (1: threads of a phase in another order),
 // FAKE_CUDA_REPORT (a file for counts and errors at exit).
@@ -53,7 +54,8 @@ using FakeCudaForbidWaits = void(int forbid);
 /// fake_cuda_capture: `stream` is captured in a mode of CUstreamCaptureMode; -1: no more.
 using FakeCudaCapture = void(void* stream, int mode);
 /// fake_cuda_enqueue: work of another fake library in a stream; `drop` ends `context` once it was done. Null
-/// addresses are none. A code of the driver.
+/// addresses are none. `written`: how many bytes from `writes` on; 0: all of that allocation. A code of the
+/// driver.
 using FakeCudaEnqueue = int(void* stream, const char* what, void (*run)(void*), void (*drop)(void*),
-                            void* context, const void* reads, const void* writes);
+                            void* context, const void* reads, const void* writes, int64_t written);
 }

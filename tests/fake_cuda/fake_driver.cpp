@@ -143,10 +143,10 @@ ENTRY Code cuDeviceTotalMem_v2(size_t* bytes, DeviceNumber) {
   *bytes = static_cast<size_t>(call.state.settings.memory);
   return code::kSuccess;
 }
-ENTRY Code cuDeviceGetAttribute(int* value, int which, DeviceNumber) {
+ENTRY Code cuDeviceGetAttribute(int* value, int which, DeviceNumber device) {
   Call call;
   if (call.fails()) return call.result;
-  const int architecture = call.state.settings.architecture;
+  const int architecture = call.state.settings.architecture_of(device);
   namespace attribute = galatea::runtime::cuda::attribute;
   if (which == attribute::kMajor) return *value = architecture / 10, code::kSuccess;
   if (which == attribute::kMinor) return *value = architecture % 10, code::kSuccess;
@@ -424,7 +424,8 @@ ENTRY Code cuModuleLoadData(ModuleHandle* out, const void* image) {
   int architecture = 0, length = 0;
   if (std::sscanf(text, "galatea-fake-cubin\nsm_%d\n%n", &architecture, &length) != 1 || length == 0)
     return code::kInvalidImage;
-  if (architecture != call.state.settings.architecture) return code::kNoBinaryForGpu;
+  if (architecture != call.state.settings.architecture_of(current_devices.back()))
+    return code::kNoBinaryForGpu;
   auto module = std::make_unique<Module>();
   module->library = dlopen(text + length, RTLD_NOW | RTLD_LOCAL);
   if (!module->library) return code::kInvalidImage;
@@ -492,7 +493,7 @@ GALATEA_CUDA_ENTRIES(CHECK_ENTRY)
 // ---- for other fake libraries
 
 ENTRY int fake_cuda_enqueue(void* handle, const char* what, void (*run)(void*), void (*drop)(void*),
-                            void* context, const void* reads, const void* writes) {
+                            void* context, const void* reads, const void* writes, int64_t written) {
   const std::shared_ptr<void> kept(context, drop);
   State& state = State::get();
   std::lock_guard lock(state.mutex);
@@ -501,7 +502,7 @@ ENTRY int fake_cuda_enqueue(void* handle, const char* what, void (*run)(void*), 
   state.enqueue(stream, what, [=, &state](const Stream::Operation& operation) {
     if (!state.executes) return;
     if (reads && !state.use(reads, operation, false, "source")) return;
-    if (writes && !state.use(writes, operation, true, "target")) return;
+    if (writes && !state.use(writes, operation, true, "target", written)) return;
     run(kept.get());
   });
   return code::kSuccess;

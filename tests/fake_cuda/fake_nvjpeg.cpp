@@ -10,6 +10,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,7 @@ using runtime::cuda::StreamHandle;
 struct Shared {
   std::mutex mutex;
   FakeNvjpegCounters counters;
+  std::set<StreamHandle> streams;
   int64_t fail_call = 0;
   int fail_status = 0;
 };
@@ -47,6 +49,13 @@ int enter() {
 void count(int64_t FakeNvjpegCounters::* which, int64_t by = 1) {
   std::lock_guard lock(shared().mutex);
   shared().counters.*which += by;
+}
+
+void count_stream(StreamHandle stream) {
+  Shared& s = shared();
+  std::lock_guard lock(s.mutex);
+  s.streams.insert(stream);
+  s.counters.streams = static_cast<int64_t>(s.streams.size());
 }
 
 /// Objects are counted while they live.
@@ -147,7 +156,7 @@ std::string own_folder() {
 }
 
 int enqueue(StreamHandle stream, const char* what, std::function<void()> work, const void* reads,
-            const void* writes) {
+            const void* writes, int64_t written = 0) {
   static auto* const kEnqueue = [] {
     void* driver = dlopen((own_folder() + "libcuda.so.1").c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     return reinterpret_cast<FakeCudaEnqueue*>(driver ? dlsym(driver, "fake_cuda_enqueue") : nullptr);
@@ -156,7 +165,8 @@ int enqueue(StreamHandle stream, const char* what, std::function<void()> work, c
   using Work = std::function<void()>;
   const int result = kEnqueue(
       stream, what, [](void* context) { (*static_cast<Work*>(context))(); },
-      [](void* context) { delete static_cast<Work*>(context); }, new Work(std::move(work)), reads, writes);
+      [](void* context) { delete static_cast<Work*>(context); }, new Work(std::move(work)), reads, writes,
+      written);
   return result == runtime::cuda::code::kSuccess ? status::kSuccess : status::kExecutionFailed;
 }
 
@@ -323,6 +333,7 @@ ENTRY int nvjpegDecodeJpegDevice(jpeg::Handle, jpeg::Decoder, jpeg::State handle
   if (!state.is_transferred || image->pitch[0] < static_cast<size_t>(row)) return 2;
   const bool on_device = state.decoder->backend == jpeg::backend::kGpuHybrid;
   count(&FakeNvjpegCounters::decoded);
+  count_stream(stream);
   count(on_device ? &FakeNvjpegCounters::device_entropy : &FakeNvjpegCounters::host_entropy);
   const auto* from = static_cast<const uint8_t*>(state.device->data);
   uint8_t* const to = image->channel[0];
@@ -337,7 +348,8 @@ ENTRY int nvjpegDecodeJpegDevice(jpeg::Handle, jpeg::Decoder, jpeg::State handle
     for (int64_t y = 0; y < height; ++y)
       std::memcpy(to + static_cast<size_t>(y) * pitch, pixels + y * row, static_cast<size_t>(row));
   };
-  return enqueue(stream, "nvJPEG's decoding", work, from, to);
+  const int64_t written = (height - 1) * static_cast<int64_t>(pitch) + row;
+  return enqueue(stream, "nvJPEG's decoding", work, from, to, written);
 }
 
 // Each entry point is there, with the type that the table gives it.
@@ -356,6 +368,7 @@ ENTRY void fake_nvjpeg_reset() {
   std::lock_guard lock(shared().mutex);
   const int64_t live = shared().counters.live;
   shared().counters = FakeNvjpegCounters();
+  shared().streams.clear();
   shared().counters.live = live;
 }
 ENTRY void fake_nvjpeg_fail(int64_t call, int result) {

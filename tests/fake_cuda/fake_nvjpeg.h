@@ -15,6 +15,7 @@ struct FakeNvjpegCounters {
   int64_t parsed = 0, decoded = 0;               ///< files, images
   int64_t host_entropy = 0, device_entropy = 0;  ///< of the decoded
   int64_t live = 0;                              ///< objects of any kind
+  int64_t streams = 0;                           ///< that images were decoded in
 };
 
 /// The extra entry points, found with dlsym.

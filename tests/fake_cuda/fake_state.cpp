@@ -66,6 +66,8 @@ void State::read_environment() {
   settings.devices = static_cast<int>(number("FAKE_CUDA_DEVICES", 1));
   settings.driver_version = static_cast<int>(number("FAKE_CUDA_DRIVER_VERSION", 12080));
   settings.architecture = static_cast<int>(number("FAKE_CUDA_ARCHITECTURE", 90));
+  settings.other_architecture =
+      static_cast<int>(number("FAKE_CUDA_OTHER_ARCHITECTURE", settings.architecture));
   settings.init_code = static_cast<int>(number("FAKE_CUDA_INIT", settings.devices > 0 ? 0 : code::kNoDevice));
   settings.memory = number("FAKE_CUDA_MEMORY", int64_t{8} << 30);
   settings.eager = number("FAKE_CUDA_EAGER", 0) != 0;
@@ -210,7 +212,8 @@ void State::finish_all() {
   if (legacy_) finish(*legacy_, legacy_->enqueued);
 }
 
-Allocation* State::use(const void* address, const Stream::Operation& by, bool is_write, const char* name) {
+Allocation* State::use(const void* address, const Stream::Operation& by, bool is_write, const char* name,
+                       int64_t bytes) {
   Allocation* found = memory.find(address);
   if (!found) {
     complain(by.tick.what + " uses memory that nobody allocated, or that was freed: " + name);
@@ -220,7 +223,14 @@ Allocation* State::use(const void* address, const Stream::Operation& by, bool is
   if (!found->is_pinned && found->device != by.device)
     complain(by.tick.what + " on GPU " + std::to_string(by.device) + " uses memory of GPU " +
              std::to_string(found->device) + ": " + name);
-  if (const std::string conflict = found->use(by.tick, by.clock, is_write); !conflict.empty())
+  Range range;
+  if (bytes > 0) {
+    range.begin = static_cast<const uint8_t*>(address) - found->data;
+    range.end = range.begin + bytes;
+    if (!found->holds(address, bytes))
+      complain(by.tick.what + " reaches past the end of its allocation: " + name);
+  }
+  if (const std::string conflict = found->use(by.tick, by.clock, is_write, range); !conflict.empty())
     complain(conflict);
   return found;
 }

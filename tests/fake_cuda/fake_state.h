@@ -64,7 +64,9 @@ struct Module {
 
 struct Settings {
   int devices = 1, driver_version = 12080, architecture = 90, init_code = 0;
+  int other_architecture = 90;  ///< of odd devices
   int64_t memory = int64_t{8} << 30;
+  int architecture_of(int device) const { return device % 2 == 0 ? architecture : other_architecture; }
   bool eager = false, permuted = false;
 };
 
@@ -119,8 +121,10 @@ class State {
   /// Does what stands in front of a point, and whatever that waits for.
   void finish(Stream& stream, uint64_t point);
   void finish_all();
-  /// Notes the use of the allocation at an address; null after complaining: there is none.
-  Allocation* use(const void* address, const Stream::Operation& by, bool is_write, const char* name);
+  /// Notes the use of the allocation at an address, of so many bytes from there (0: of all of it); null after
+  /// complaining: there is none.
+  Allocation* use(const void* address, const Stream::Operation& by, bool is_write, const char* name,
+                  int64_t bytes = 0);
 
  private:
   std::shared_ptr<Stream> make_blocking();

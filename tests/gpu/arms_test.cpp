@@ -272,7 +272,8 @@ TEST_F(GpuArmsOfOneBatch, EveryCallFailsOnce) {
       ASSERT_EQ(device_.errors(), "");
       expect_nothing_lives(device_.counters(), "");
     }
-  EXPECT_GT(errors, calls / 2);
+  // What is done behind the result has no error to give.
+  EXPECT_GT(errors, right.calls / 2);
 }
 
 }  // namespace

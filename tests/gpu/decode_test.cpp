@@ -255,6 +255,18 @@ TEST_F(FakeDecode, ManyOfOneSize) {
   for (const int threads : {1, 2, 3}) expect_same(text, 40, threads);
 }
 
+/// An image does not fill a device: those of a batch share four streams, which wait for nobody but each other.
+TEST_F(FakeDecode, ImagesOfABatchAreDecodedSideBySide) {
+  Folder folder("streams");
+  for (int n = 0; n < 8; ++n) folder.add(jpeg(30 + n, 40, {.h = 2, .v = 2}));
+  for (const auto& [batch, streams] : {std::pair{1, 1}, {3, 3}, {8, 4}}) {
+    expect_same(pipeline(folder, "", kThroughAKernel, "image", batch), 8, 1);
+    EXPECT_EQ(jpeg_counters().streams, streams) << batch;
+  }
+  // Their codes, too.
+  expect_same(pipeline(folder, ", hybrid_huffman_threshold=1000", kAsItIs, "image", 8), 8, 2);
+}
+
 /// Images of which nvJPEG would make something else, in batches with others.
 TEST_F(FakeDecode, TheCpuDecodesTheOthers) {
   Folder folder("others");

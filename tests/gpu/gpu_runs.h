@@ -105,6 +105,7 @@ class GpuOneBatch : public GpuRuns {
     std::string bytes, error;
     int64_t waits = 0;
     int64_t synchronizations = 0, downloads = 0;  ///< of the fake driver
+    int64_t calls = 0;                            ///< of the fake driver, until the result was there
   };
   Outcome run() {
     Outcome out;
@@ -120,6 +121,7 @@ class GpuOneBatch : public GpuRuns {
     out.waits = (*session)->statistics().device.waits;
     out.synchronizations = device_.counters().synchronizations;
     out.downloads = device_.counters().downloads;
+    out.calls = device_.counters().calls;
     for (const runtime::Tensor& sample : (**batch)->outputs[0].samples)
       if (sample.memory == runtime::Memory::kHost)
         out.bytes.append(reinterpret_cast<const char*>(sample.data), static_cast<size_t>(sample.num_bytes()));

@@ -40,6 +40,13 @@ TEST(Extents, Named) {
       "u8[h,w,c] HWC; u8[h2,w2,c] HWC")
       << "a size from outside may be 0, which means: not given";
   EXPECT_EQ(types("    return fn.resize(image, size=[8, 9])\n"), "u8[8,9,c] HWC");
+  EXPECT_EQ(types("    return image, fn.crop_mirror_normalize(image, mean=[1.0, 2.0, 3.0], std=[4.0])\n"),
+            "u8[h,w,c] HWC; f32[3,h,w] CHW")
+      << "any other number of channels is an error";
+  EXPECT_EQ(types("    return image, fn.crop_mirror_normalize(image, mean=[1.0], std=[4.0])\n"),
+            "u8[h,w,c] HWC; f32[c,h,w] CHW");
+  EXPECT_EQ(types("    return fn.crop_mirror_normalize(image, std=[1.0, 2.0, 3.0], pad_output=True)\n"),
+            "f32[4,h,w] CHW");
 }
 
 TEST(Extents, BranchesShareOrPart) {

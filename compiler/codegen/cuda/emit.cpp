@@ -89,15 +89,34 @@ class Emitter {
     return "b_" + identifier(kernel_.buffers[static_cast<size_t>(index)].name);
   }
 
-  void emit_param(size_t index) {
+  std::string read_param(size_t index) const {
     const DType type = kernel_.params[index].type;
     const std::string bits = fmt::format("params[{}]", index);
-    std::string value = fmt::format("({}){}", c_type(type), bits);
-    if (type == DType::kF32) value = fmt::format("galatea_f32((u32){})", bits);
-    if (type == DType::kF64) value = fmt::format("galatea_f64({})", bits);
-    if (type == DType::kF16) value = fmt::format("f16{{(u16){}}}", bits);
-    if (type == DType::kBool) value = fmt::format("{} != 0", bits);
-    out_.line(fmt::format("const {} {} = {};", c_type(type), param_name(index), value));
+    if (type == DType::kF32) return fmt::format("galatea_f32((u32){})", bits);
+    if (type == DType::kF64) return fmt::format("galatea_f64({})", bits);
+    if (type == DType::kF16) return fmt::format("f16{{(u16){}}}", bits);
+    if (type == DType::kBool) return fmt::format("{} != 0", bits);
+    return fmt::format("({}){}", c_type(type), bits);
+  }
+  void emit_param(size_t index) {
+    out_.line(fmt::format("const {} {} = {};", c_type(kernel_.params[index].type), param_name(index),
+                          read_param(index)));
+  }
+  /// Of many parameters each phase of a tile reads its own again: kept from phase to phase they take registers that
+  /// there are not.
+  bool reads_params_again() const { return in_tile_ && kernel_.params.size() > kKeptParams; }
+  void emit_params_of(const Block& phase) {
+    std::set<size_t> used;
+    std::set<const ExprNode*> seen;
+    const std::function<void(const Expr&)> look = [&](const Expr& e) {
+      if (!seen.insert(e.get()).second) return;
+      if (e->kind == ExprKind::kParam) used.insert(static_cast<size_t>(e->index));
+      for (const Expr& arg : e->args) look(arg);
+    };
+    for_each_statement(phase, [&](const Statement& statement) { for_each_expr(statement, look); });
+    out_.indent();
+    for (const size_t p : used) emit_param(p);
+    out_.dedent();
   }
 
   void emit_buffers() {
@@ -226,7 +245,9 @@ class Emitter {
       case ExprKind::kConst:
         return constant_text(*e);
       case ExprKind::kParam:
-        return param_name(static_cast<size_t>(e->index));
+        return reads_params_again() && !in_phase_
+                   ? fmt::format("({})", read_param(static_cast<size_t>(e->index)))
+                   : param_name(static_cast<size_t>(e->index));
       case ExprKind::kVar:
         return fmt::format("{}v{}", narrow_vars_.contains(e->index) ? "(i64)" : "", e->index);
       case ExprKind::kLoadFlat: {
@@ -553,11 +574,15 @@ class Emitter {
                                 const_value(loop->end)));
     });
     out_.line(fmt::format("{}  // {}", begin, node.name));
+    in_phase_ = true;
+    if (reads_params_again()) emit_params_of(node.body);
     body(node.body, "GALATEA_END_PHASE");
+    in_phase_ = false;
   }
   void emit(const BandPrepare&) { GALATEA_CHECK(false, "loops for a CPU given to the CUDA emitter"); }
   void emit(const BandRow&) { GALATEA_CHECK(false, "loops for a CPU given to the CUDA emitter"); }
 
+  static constexpr size_t kKeptParams = 8;
   const LoopKernel& kernel_;
   const std::string name_;
   const TextForm form_;
@@ -566,7 +591,7 @@ class Emitter {
   std::set<int> narrow_vars_;  ///< those that are i32 in the text
   TextWriter out_;
   std::unordered_map<const ExprNode*, std::string> names_;
-  bool in_tile_ = false;
+  bool in_tile_ = false, in_phase_ = false;
   const For* grid_ = nullptr;                                    ///< the loop that is being written
   std::unordered_map<const ExprNode*, std::string> wide_loads_;  ///< what is in registers already
 };

@@ -8,17 +8,36 @@ namespace galatea::native {
 // ---- memory
 
 JpegMemory::JpegMemory(std::shared_ptr<cuda::MemoryPool> pool, std::shared_ptr<const cuda::Stream> stream)
-    : pool_(std::move(pool)), stream_(std::move(stream)), allocator_{allocate, free, this} {}
+    : pool_(std::move(pool)), allocator_{allocate, free, this}, streams_{std::move(stream)} {}
+
+void JpegMemory::add(const std::shared_ptr<const cuda::Stream>& stream) {
+  std::lock_guard lock(mutex_);
+  streams_.push_back(stream);
+  for (auto& [pointer, block] : blocks_) block.also_used_by(stream);
+}
 
 void* JpegMemory::address(const cuda::MemoryBlock& block, cuda::MemoryKind kind) {
   return kind == cuda::MemoryKind::kPinned ? static_cast<void*>(block.host())
                                            : reinterpret_cast<void*>(static_cast<uintptr_t>(block.device()));
 }
 
-/// All of nvJPEG's work is in one stream, whatever stream it names.
-int JpegMemory::allocate(void* self, void** pointer, size_t size, cuda::StreamHandle) {
+Result<cuda::MemoryBlock> JpegMemory::acquire(size_t size, cuda::StreamHandle named) {
+  std::vector<std::shared_ptr<const cuda::Stream>> streams;
+  {
+    std::lock_guard lock(mutex_);
+    streams = streams_;
+  }
+  auto own = std::ranges::find_if(streams, [&](const auto& stream) { return stream->handle() == named; });
+  if (own == streams.end()) own = streams.begin();
+  GALATEA_ASSIGN(cuda::MemoryBlock block, pool_->acquire(static_cast<int64_t>(size), *own));
+  for (const auto& stream : streams)
+    if (stream != *own) block.also_used_by(stream);
+  return block;
+}
+
+int JpegMemory::allocate(void* self, void** pointer, size_t size, cuda::StreamHandle named) {
   auto& memory = *static_cast<JpegMemory*>(self);
-  auto block = memory.pool_->acquire(static_cast<int64_t>(size), memory.stream_);
+  auto block = memory.acquire(size, named);
   std::lock_guard lock(memory.mutex_);
   if (!block) {
     memory.failure_ = std::move(block.error());
@@ -70,39 +89,58 @@ Result<std::shared_ptr<JpegDecoder>> JpegDecoder::create(std::shared_ptr<const N
                                                          std::shared_ptr<cuda::MemoryPool> device,
                                                          std::shared_ptr<cuda::MemoryPool> pinned) {
   GALATEA_ASSIGN(std::shared_ptr<const cuda::Stream> stream, cuda::Stream::create(context, priority));
-  std::shared_ptr<JpegDecoder> out(new JpegDecoder(std::move(library), std::move(context), std::move(device),
-                                                   std::move(pinned), std::move(stream)));
-  GALATEA_TRY(out->prepare());
+  std::shared_ptr<JpegDecoder> out(
+      new JpegDecoder(std::move(library), std::move(context), std::move(device), std::move(pinned), stream));
+  GALATEA_TRY(out->prepare(priority));
   return out;
 }
 
 JpegDecoder::JpegDecoder(std::shared_ptr<const Nvjpeg> library, std::shared_ptr<const cuda::Context> context,
                          std::shared_ptr<cuda::MemoryPool> device, std::shared_ptr<cuda::MemoryPool> pinned,
-                         std::shared_ptr<const cuda::Stream> stream)
+                         const std::shared_ptr<const cuda::Stream>& stream)
     : library_(std::move(library)),
       context_(std::move(context)),
-      stream_(std::move(stream)),
-      device_memory_(std::move(device), stream_),
-      pinned_memory_(std::move(pinned), stream_) {}
+      stream_(stream),
+      device_memory_(std::move(device), stream),
+      pinned_memory_(std::move(pinned), stream) {}
 
-Status JpegDecoder::prepare() {
+Status JpegDecoder::prepare(cuda::Priority priority) {
   const cuda::Context::Scope scope(*context_);
+  priority_ = priority;
   const jpeg::Api& api = library_->api();
   GALATEA_TRY(call(api.create, jpeg::backend::kHybrid, device_memory_.allocator(), pinned_memory_.allocator(),
                    jpeg::kFlagInterpolate, &handle_));
   GALATEA_TRY(call(api.create_decoder, handle_, jpeg::backend::kHybrid, &decoders_[kHostEntropy]));
   GALATEA_TRY(call(api.create_decoder, handle_, jpeg::backend::kGpuHybrid, &decoders_[kDeviceEntropy]));
-  return call(api.create_device, handle_, device_memory_.allocator(), &buffer_);
+  return add_lane();
+}
+
+Status JpegDecoder::add_lane() {
+  Lane lane;
+  lane.stream = stream_;
+  if (!lanes_.empty()) {
+    GALATEA_ASSIGN(lane.stream, cuda::Stream::create(context_, priority_));
+  }
+  GALATEA_ASSIGN(cuda::Event event, cuda::Event::create(context_));
+  lane.event = std::make_unique<cuda::Event>(std::move(event));
+  GALATEA_TRY(call(library_->api().create_device, handle_, device_memory_.allocator(), &lane.buffer));
+  if (!lanes_.empty()) {
+    device_memory_.add(lane.stream);
+    pinned_memory_.add(lane.stream);
+  }
+  lanes_.push_back(std::move(lane));
+  return {};
 }
 
 JpegDecoder::~JpegDecoder() {
   const cuda::Context::Scope scope(*context_);
   // A device that is lost answers with an error, and is done as well.
-  (void)stream_->synchronize();
+  wait_for_lanes();
   const jpeg::Api& api = library_->api();
   for (auto& slot : free_) destroy(*slot);
   for (auto& slot : running_) destroy(*slot);
-  if (buffer_) api.destroy_device.function(buffer_);
+  for (const Lane& lane : lanes_)
+    if (lane.buffer) api.destroy_device.function(lane.buffer);
   for (const jpeg::Decoder decoder : decoders_)
     if (decoder) api.destroy_decoder.function(decoder);
   if (handle_) api.destroy.function(handle_);
@@ -236,6 +274,14 @@ Result<std::unique_ptr<runtime::DeviceJob>> JpegDecoder::begin(const EncodedImag
   }
 }
 
+Result<JpegDecoder::Lane*> JpegDecoder::next_lane() {
+  if (running_.empty()) GALATEA_TRY(lanes_.front().event->record(*stream_));
+  if (lanes_.size() < kLanes && running_.size() >= lanes_.size()) GALATEA_TRY(add_lane());
+  Lane& lane = lanes_[running_.size() % lanes_.size()];
+  if (lane.stream != stream_ && !lane.has_work) GALATEA_TRY(lane.stream->wait_for(*lanes_.front().event));
+  return &lane;
+}
+
 Status JpegDecoder::run(std::unique_ptr<runtime::DeviceJob>& job, cuda::DevicePointer to) {
   auto& own = static_cast<Job&>(*job);
   const jpeg::Api& api = library_->api();
@@ -244,13 +290,15 @@ Status JpegDecoder::run(std::unique_ptr<runtime::DeviceJob>& job, cuda::DevicePo
   jpeg::Image image;
   image.channel[0] = reinterpret_cast<unsigned char*>(static_cast<uintptr_t>(to));
   image.pitch[0] = static_cast<size_t>(own.row_bytes);
-  GALATEA_TRY(call(api.attach_device, state, buffer_));
+  GALATEA_ASSIGN(Lane* const lane, next_lane());
+  const cuda::StreamHandle stream = lane->stream->handle();
+  GALATEA_TRY(call(api.attach_device, state, lane->buffer));
   // From here on the device may be at work on it, also where a call fails.
-  Status status = call(api.transfer, handle_, decoders_[own.backend], state, slot.stream, stream_->handle());
-  if (status)
-    status = call(api.decode_on_device, handle_, decoders_[own.backend], state, &image, stream_->handle());
+  lane->has_work = true;
+  Status status = call(api.transfer, handle_, decoders_[own.backend], state, slot.stream, stream);
+  if (status) status = call(api.decode_on_device, handle_, decoders_[own.backend], state, &image, stream);
   if (!status) {
-    (void)stream_->synchronize();
+    (void)lane->stream->synchronize();
     return status;
   }
   running_.push_back(std::move(own.slot));
@@ -258,15 +306,33 @@ Status JpegDecoder::run(std::unique_ptr<runtime::DeviceJob>& job, cuda::DevicePo
   return {};
 }
 
+Status JpegDecoder::join_lanes() {
+  const cuda::Stream& first = *stream();
+  for (Lane& lane : lanes_) {
+    if (!std::exchange(lane.has_work, false) || lane.stream.get() == &first) continue;
+    GALATEA_TRY(lane.event->record(*lane.stream));
+    GALATEA_TRY(first.wait_for(*lane.event));
+  }
+  return {};
+}
+
+void JpegDecoder::wait_for_lanes() {
+  for (Lane& lane : lanes_) {
+    (void)lane.stream->synchronize();
+    lane.has_work = false;
+  }
+}
+
 Status JpegDecoder::finish() {
   if (running_.empty()) return {};
   auto made = cuda::Event::create(context_);
-  Status status = made ? made->record(*stream_) : Status(std::unexpected(std::move(made.error())));
+  Status status = join_lanes();
+  if (status) status = made ? made->record(*stream()) : Status(std::unexpected(std::move(made.error())));
   std::shared_ptr<cuda::Event> used;
   if (status)
     used = std::make_shared<cuda::Event>(std::move(*made));
   else
-    (void)stream_->synchronize();
+    wait_for_lanes();
   for (auto& slot : running_) {
     slot->used = used;
     give_back(std::move(slot));
