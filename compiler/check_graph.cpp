@@ -113,7 +113,7 @@ class Checker {
     const auto is_elsewhere = [&](ir::NodeId id) { return graph_.node(id).span != first.span; };
     const auto others = std::ranges::count_if(of_batch_, is_elsewhere);
     Diagnostic diagnostic =
-        compiler::diagnostic(compiler::Message::kDependsOnBatch, first.span, op::display_name(*first.op),
+        compiler::diagnostic(compiler::Message::kDependsOnBatch, first.span, "this call",  // it may be a part
                              others > 0 ? ", and so do others" : "");
     diagnostic.calls = first.calls;
     return diagnostic;

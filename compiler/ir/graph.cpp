@@ -4,15 +4,20 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
 namespace galatea::ir {
 
 int64_t Type::static_volume() const {
   int64_t volume = 1;
+  bool is_empty = false, overflows = false;
   for (int64_t extent : extents) {
     if (extent < 0) return -1;
-    volume *= extent;
+    is_empty |= extent == 0;
+    overflows |= __builtin_mul_overflow(volume, extent, &volume);
   }
+  // More than any tensor has must not wrap to a few.
+  if (overflows) volume = is_empty ? 0 : std::numeric_limits<int64_t>::max();
   return static_cast<int>(extents.size()) == ndim ? volume : -1;
 }
 

@@ -27,6 +27,12 @@ bool params_only(const Expr& e) {
   });
 }
 
+/// Channels that are resampled: so few elements fill no register, those along the axis before them do.
+bool is_short_row(const Stage& stage) {
+  const Expr& width = stage.extents.back();
+  return stage.rank() >= 3 && is_const(width) && const_value(width) <= kMaxStructuralExtent;
+}
+
 /// f32(acc) * 2^n, or f32(acc): the factor; 0 for anything else.
 float power_of_two_scale(const Expr& finish, DType accumulator) {
   const auto is_sum = [&](const Expr& e) {
@@ -60,7 +66,7 @@ std::optional<RowBand> Lowering::match_row_band(int s) {
       const_value(stage.extents.back()) <= 4) {
     band.channel_axis = rank - 1;
     t.channels = static_cast<int>(const_value(stage.extents.back()));
-  } else if (b != rank - 1) {
+  } else if (b != rank - 1 || is_short_row(stage)) {
     return {};
   }
   // The tables: over the band axis and the tap, and not a window (whose weights are the same everywhere;

@@ -85,10 +85,7 @@ class Builder {
   Expr extent(const Expr& e) {
     const Expr known = table_.resolve(e);
     if (!kernel::is_user_constant(known)) return parametrize(known);
-    const auto value = static_cast<uint64_t>(kernel::const_value(known));
-    if (kernel::const_value(known) > kernel::kMaxStructuralExtent)
-      return parametrize(kernel::extent_constant(kernel::const_value(known)));
-    return parametrize(kernel::user_constant(DType::kI64, {value}, value * 0x9E3779B97F4A7C15U | 1));
+    return parametrize(kernel::extent_constant(kernel::const_value(known)));
   }
 
   /// The band index of the source stays `first + tap`: where a part of the source is computed, its origin

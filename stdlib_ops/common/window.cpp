@@ -279,8 +279,13 @@ Expr truncated(const Expr& value, DType type) {
 
 }  // namespace
 
-Expr fill_of_channel(const RecipeBuilder& b, const Expr& channel, DType type) {
+Expr fill_of_channel(RecipeBuilder& b, const Expr& channel, DType type) {
   std::vector<Expr> values = b.arg_list("fill_values", b.arg_length("fill_values"), DType::kF32);
+  if (values.empty()) {
+    b.check(kernel::const_bool(false), "fill_values is empty", {}, "give one number, or one for each channel",
+            "fill_values");
+    values.push_back(f32(0));
+  }
   for (Expr& value : values) value = truncated(value, type);
   return values.size() == 1 ? values[0] : choose(channel, values);
 }

@@ -56,6 +56,6 @@ void output_window(RecipeBuilder& b, const std::vector<AxisRange>& ranges, Bound
 Expr inside(RecipeBuilder& b, const std::vector<Expr>& index, const std::vector<int>& dims);
 /// fill_values for channel `channel`, truncated into the given type and clamped; values past the end repeat
 /// the last.
-Expr fill_of_channel(const RecipeBuilder& b, const Expr& channel, DType type);
+Expr fill_of_channel(RecipeBuilder& b, const Expr& channel, DType type);
 
 }  // namespace galatea::ops

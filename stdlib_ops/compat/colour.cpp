@@ -55,9 +55,10 @@ class ColourSteps {
  private:
   bool has(const char* name) const { return b_.node().op->find_arg(name) != nullptr && b_.given(name); }
 
+  /// f64: what the text says is not rounded to f32 before it is taken from 1.
   Expr factor(const char* name) {
-    const Expr value = b_.arg(name, DType::kF32);
-    b_.check(value >= f32(0), "{} is not a factor: it must not be negative", {value}, {}, name);
+    const Expr value = b_.arg(name, DType::kF64);
+    b_.check(value >= f64(0), "{} is not a factor: it must not be negative", {value}, {}, name);
     return value;
   }
 
@@ -73,10 +74,9 @@ class ColourSteps {
 
   Expr blend(const Expr& pixel, const Expr& other, const Expr& f) const {
     const Expr x = to_f32(pixel);
-    if (pil_) return byte_below(other + f * (x - other));
+    if (pil_) return byte_below(other + to_f32(f) * (x - other));
     // torchvision takes both factors of numbers in f64.
-    const Expr rest = to_f32(f64(1) - to_f64(f));
-    return byte_below(kernel::fma(other, rest, x * f));
+    return byte_below(kernel::fma(other, to_f32(f64(1) - f), x * to_f32(f)));
   }
 
   /// f32, whole; of one channel, that.
@@ -118,7 +118,7 @@ class ColourSteps {
 
   void brightness() {
     const Expr f = factor("brightness");
-    step("brightness", [&](const Axes& at) { return byte_below(to_f32(picture_.load(at)) * f); });
+    step("brightness", [&](const Axes& at) { return byte_below(to_f32(picture_.load(at)) * to_f32(f)); });
   }
 
   void hue() {

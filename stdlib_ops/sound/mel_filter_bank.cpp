@@ -17,6 +17,8 @@ constexpr double kSlaneyLinearHz = 1000, kSlaneyHzPerMel = 200.0 / 3, kSlaneySte
 // The HTK book.
 constexpr double kHtkHz = 700, kHtkMel = 1127;
 
+constexpr int64_t kMostBands = 65536;  ///< where they lie is written out while compiling
+
 bool is_htk(const std::string& formula) { return formula == "htk"; }
 
 double mel_of(double hz, bool htk) {
@@ -48,9 +50,9 @@ Types mel_types(const TypeContext& ctx) {
   if (in.ndim == 0 || frequency_axis(in) < 0)
     return ctx.error(fmt::format("mel_filter_bank: {} has no axis of frequencies", describe(in)),
                      "name it f: fn.reshape(x, layout=\"ft\")");
-  if (ctx.integer("nfilter") < 1)
+  if (const int64_t bands = ctx.integer("nfilter"); bands < 1 || bands > kMostBands)
     return ctx.error(
-        fmt::format("mel_filter_bank: nfilter must be at least 1, it is {}", ctx.integer("nfilter")), {},
+        fmt::format("mel_filter_bank: nfilter must be from 1 to {}, it is {}", kMostBands, bands), {},
         "nfilter");
   const double rate = ctx.number("sample_rate"), low = ctx.number("freq_low"), high = highest_frequency(ctx);
   if (!(rate > 0))

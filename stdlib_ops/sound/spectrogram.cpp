@@ -16,6 +16,8 @@ namespace {
 /// Windows whose transforms are made together: their rows stay in the nearest cache.
 constexpr int64_t kTogether = 16;
 
+constexpr int64_t kMostStep = int64_t{1} << 32;  ///< multiples of it, and windows about them, are places
+
 template <typename Context>
 int64_t transform_points(const Context& c) {
   return c.given("nfft") ? c.integer("nfft") : c.integer("window_length");
@@ -26,6 +28,9 @@ Status check_windows(const TypeContext& ctx) {
     if (ctx.integer(name) < 1)
       return ctx.error(fmt::format("spectrogram: {} must be at least 1, it is {}", name, ctx.integer(name)),
                        "it counts samples of the signal", name);
+  if (const int64_t step = ctx.integer("window_step"); step > kMostStep)
+    return ctx.error(fmt::format("spectrogram: window_step is {}, at most {} is taken", step, kMostStep), {},
+                     "window_step");
   const int64_t points = transform_points(ctx), length = ctx.integer("window_length");
   if (points > kMostPoints)
     return ctx.error(fmt::format("spectrogram: nfft is {}; at most {} points are taken", points, kMostPoints),

@@ -51,7 +51,10 @@ std::vector<Expr> coefficients(RecipeBuilder& b, int n) {
   const auto value = value_of_arg(b, name);
   std::vector<Expr> list;
   if (value && b.type_of(*value).ndim == 2)
-    for (const Expr& e : matrix_elements(b, *value, n, n - 1, name, name)) list.push_back(to_f64(to_f32(e)));
+    for (const Expr& e : matrix_elements(b, *value, n, n - 1, name, name)) {
+      check_finite(b, name, {to_f32(e)});
+      list.push_back(to_f64(to_f32(e)));
+    }
   else
     list = coordinates(b, name, n * (n - 1));
   if (b.given("shear")) return list;

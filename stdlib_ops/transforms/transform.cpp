@@ -109,6 +109,7 @@ int rank_of(const RecipeBuilder& b) { return static_cast<int>(b.output_type(0).e
 
 std::vector<Expr> coordinates(RecipeBuilder& b, std::string_view name, int n) {
   std::vector<Expr> list = list_arg(b, name, n, DType::kF32);
+  check_finite(b, name, list);
   for (Expr& e : list) e = to_f64(e);
   return list;
 }

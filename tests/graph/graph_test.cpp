@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <random>
 #include <set>
 
@@ -143,6 +144,9 @@ TEST(Graph, TypesAsText) {
   EXPECT_EQ((Type{DType::kF32, 2, {}, Device::kCpu, {3, 4}}.static_volume()), 12);
   EXPECT_EQ((Type{DType::kF32, 2, {}, Device::kCpu, {3, -1}}.static_volume()), -1);
   EXPECT_EQ((Type{DType::kF32, 0, {}, Device::kCpu, {}}.static_volume()), 1);
+  constexpr int64_t kMost = std::numeric_limits<int64_t>::max();  // its square is 1 modulo 2^64
+  EXPECT_EQ((Type{DType::kF32, 2, {}, Device::kCpu, {kMost, kMost}}.static_volume()), kMost);
+  EXPECT_EQ((Type{DType::kF32, 3, {}, Device::kCpu, {kMost, 2, 0}}.static_volume()), 0);
 }
 
 TEST(Attr, Reading) {

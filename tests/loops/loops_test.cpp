@@ -2,7 +2,10 @@
 // placements with reasons, text.
 #include <gtest/gtest.h>
 
+#include <fmt/format.h>
+
 #include "compiler/kernel/lowering.h"
+#include "compiler/kernel/reader.h"
 #include "tests/loops/loop_harness.h"
 #include "tests/loops/sample_kernels.h"
 
@@ -107,6 +110,42 @@ TEST(Schedule, ResizeKeepsRowsAndSaysWhy) {
   const std::string text = to_text(lower(k, schedule, {}));
   EXPECT_NE(text.find("band_row("), std::string::npos) << text;
   EXPECT_NE(text.find("vector(16)"), std::string::npos) << text;
+}
+
+/// A band along the last axis of [h, w, n].
+std::string band_along_channels(const std::string& n) {
+  return fmt::format(R"(kernel "channels" {{
+  param p0:i64
+  param p1:i64
+  param p2:i64
+  param p3:i64
+  input in0:f32 [p0:i64, p1:i64, p2:i64] dense 3
+  map stage0:f32 [{0}:i64, p2:i64] "weight" {{
+    body = convert.f32(mul(axis0, axis1))
+  }}
+  band stage1:f32 [p0:i64, p1:i64, {0}:i64] axis 2 in f32 "mixed" {{
+    first = axis2
+    taps = p2:i64
+    weight = load(stage0:f32, axis2, tap)
+    source = load(in0:f32 clamp, axis0, axis1, add(axis2, tap))
+    finish = acc:f32
+  }}
+  output stage1 [0, 1, 2] dense 3
+}}
+)",
+                     n);
+}
+
+TEST(Schedule, LanesGoAcrossPixelsWhereChannelsAreMixed) {
+  const auto loops_of = [](const std::string& n) {
+    SourceMap sources;
+    const auto kernel = read_kernel(band_along_channels(n), sources);
+    EXPECT_TRUE(kernel) << (kernel ? "" : kernel.error().message());
+    return kernel ? to_text(lower_verified(*kernel, {})) : std::string();
+  };
+  EXPECT_EQ(loops_of("2").find("band_row("), std::string::npos) << loops_of("2");
+  EXPECT_NE(loops_of("2").find("* 2) + 1] = fma("), std::string::npos) << loops_of("2");
+  EXPECT_NE(loops_of("p3").find("band_row("), std::string::npos) << loops_of("p3");
 }
 
 TEST(Schedule, PointwiseChainsAreInlinedAndFlat) {

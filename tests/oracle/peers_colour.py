@@ -23,7 +23,7 @@ def add(group):
     pil = {"brightness": ImageEnhance.Brightness, "contrast": ImageEnhance.Contrast, "saturation": ImageEnhance.Color}
     tensor = {"brightness": F.adjust_brightness, "contrast": F.adjust_contrast, "saturation": F.adjust_saturation}
     for operator in ("brightness", "contrast", "saturation"):
-        for factor in (0.0, 0.3, 0.75, 1.0, 1.6, 2.5):
+        for factor in (0.0, 0.3, 0.75, 1.0, 1.3, 1.6, 2.5):  # 1 - f32(1.3) is not f32(1 - 1.3)
             group.case(f"pil_{operator}_{factor}", f'fn.{operator}(x, {operator}={factor}, compat="pil")', images,
                        by_pil(lambda image, o=operator, f=factor: pil[o](image).enhance(f)))
             group.case(f"torchvision_{operator}_{factor}",

@@ -19,8 +19,8 @@ namespace {
 using op::ArgKind;
 
 const std::vector<std::string> kNumbers = {
-    "float(\"nan\")", "float(\"inf\")", "-float(\"inf\")", "-1",        "0", "0.5", "-2.5",
-    "1e38",           "1 << 31",        "(1 << 63) - 1",   "-(1 << 62)"};
+    "float(\"nan\")", "float(\"inf\")",      "-float(\"inf\")",     "-1", "0", "0.5", "-2.5", "1e38",
+    "2147483648",     "9223372036854775807", "-4611686018427387904"};
 const std::vector<std::string> kWords = {"\"\"", "\"nonsense\"", "\"HH\"", "7", "[]"};
 
 bool is_number(ArgKind kind) {
@@ -29,9 +29,11 @@ bool is_number(ArgKind kind) {
 }
 bool is_list(ArgKind kind) { return kind == ArgKind::kIntList || kind == ArgKind::kFloatList; }
 
-/// The number as one that only the sample knows.
+/// The number as one that only the sample knows; an integer in INT64.
 std::string drawn(const std::string& number) {
-  return fmt::format("fn.random.uniform(range=[0.0, 1.0]) * 0 + {}", number);
+  const bool is_whole = number.find_first_not_of("-0123456789") == std::string::npos;
+  return is_whole ? fmt::format("fn.cast(fn.random.coin_flip(), dtype=types.INT64) * 0 + ({})", number)
+                  : fmt::format("fn.random.uniform(range=[0.0, 1.0]) * 0 + ({})", number);
 }
 
 /// What is given to an argument of this kind.
@@ -135,8 +137,11 @@ TEST(BadArguments, AreToldOrHarmless) {
   for (int64_t i = 0; i < number; ++i) {
     const BadCase& one = all[static_cast<size_t>(i) * kStep % all.size()];
     SCOPED_TRACE(one.text());
-    // What only a bug can cause is thrown.
-    EXPECT_NO_THROW(judged(one.text(), 1, data));
+    // What only a bug can cause is thrown, or found in the program.
+    PipelineOutcome outcome;
+    EXPECT_NO_THROW(outcome = judged(one.text(), 1, data));
+    EXPECT_EQ((outcome.staging + outcome.error).find("malformed program"), std::string::npos)
+        << outcome.error;
   }
 }
 
@@ -150,12 +155,17 @@ TEST(BadArguments, NoPlaceIsTold) {
       {"erase", "anchor=[{}], shape=[0.5], axes=[0]"},
       {"erase", "shape=[{}], axes=[0]"},
       {"tensor_resize", "sizes=[4, 4], axes=[0, 1], alignment={}"},
-      {"grid_mask", "shift_x={}"}};
+      {"grid_mask", "shift_x={}"},
+      {"transforms.crop", "from_end=[{}, 4]"},
+      {"transforms.shear", "shear=[0.5, {}]"},
+      {"transforms.scale", "scale=[1, 2], center=[{}, 4]"}};
   for (const auto& [name, arguments] : places)
     for (const char* number : {"float(\"nan\")", "float(\"inf\")"})
       for (const std::string& given : {std::string(number), drawn(number)}) {
-        const std::string call =
-            fmt::format("fn.{}(x, {})", name, fmt::format(fmt::runtime(arguments), given));
+        const std::string made = fmt::format(fmt::runtime(arguments), given);
+        const std::string call = name.starts_with("transforms.")
+                                     ? fmt::format("fn.warp_affine(x, fn.{}({}))", name, made)
+                                     : fmt::format("fn.{}(x, {})", name, made);
         const PipelineOutcome outcome = judged(
             "from nvidia.dali import pipeline_def, fn, types\n\n\n"
             "@pipeline_def(batch_size=4, num_threads=1, seed=3)\ndef pipe():\n"
@@ -166,6 +176,28 @@ TEST(BadArguments, NoPlaceIsTold) {
         EXPECT_NE((outcome.staging + outcome.error).find("must be finite"), std::string::npos)
             << call << outcome.staging << outcome.error;
       }
+}
+
+/// Each was a crash, all of the memory, or a fault of the program that is made.
+TEST(BadArguments, WhatIsTooManyOrNoneIsTold) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"fn.crop(x, crop=[30, 30], out_of_bounds_policy=\"pad\", fill_values=[])", "fill_values is empty"},
+      {"fn.mel_filter_bank(fn.cast(x, dtype=types.FLOAT), nfilter=2147483648)", "from 1 to 65536"},
+      {"fn.spectrogram(fn.cast(x[0, :, 0], dtype=types.FLOAT), window_step=9223372036854775807)",
+       "window_step is 9223372036854775807, at most"},
+      {"fn.random.uniform(shape=[9223372036854775807, 9223372036854775807])", "it is too large"}};
+  for (const auto& [call, words] : cases) {
+    const PipelineOutcome outcome =
+        judged(fmt::format("from nvidia.dali import pipeline_def, fn, types\n\n\n"
+                           "@pipeline_def(batch_size=4, num_threads=1, seed=3)\ndef pipe():\n"
+                           "    x = fn.external_source(name=\"image\", dtype=types.UINT8, layout=\"HWC\", "
+                           "shape=[-1, -1, 3])\n"
+                           "    x = fn.reshape(x, layout=\"{}\")\n    return {}\n",
+                           std::string_view(call).starts_with("fn.mel") ? "ftC" : "HWC", call),
+               1);
+    EXPECT_NE((outcome.staging + outcome.error).find(words), std::string::npos)
+        << call << outcome.staging << outcome.error;
+  }
 }
 
 }  // namespace

@@ -2,6 +2,8 @@
 // same bytes.
 #include <gtest/gtest.h>
 
+#include <fmt/format.h>
+
 #include "compiler/ir/text/reader.h"
 #include "compiler/op/operator.h"
 #include "tests/plan/run_graph.h"
@@ -115,6 +117,18 @@ TEST(Plan, AWindowHasItsRowsSideBySide) {
   const CompileReport point = compiled("brightness(%channel) {brightness=2.0} : u8[?,?,1] HWC");
   ASSERT_EQ(point.kernels.size(), 1U);
   EXPECT_EQ(point.kernels[0].kernel.name, "brightness");
+}
+
+/// Also where a user says how many: loops over pixels then repeat the channels inside.
+TEST(Plan, FewChannelsAreStructure) {
+  const auto channels = [](const char* sizes, const char* type) {
+    const CompileReport report =
+        compiled(fmt::format("tensor_resize(%image) {{sizes={}, axes=[0, 2]}} : {}", sizes, type));
+    EXPECT_EQ(report.kernels.size(), 1U);
+    return report.kernels.empty() ? "" : to_text(report.kernels[0].kernel.stages.back().extents.back());
+  };
+  EXPECT_EQ(channels("[24.0, 2.0]", "u8[24,?,2] HWC"), "2:i64");
+  EXPECT_NE(channels("[24.0, 5.0]", "u8[24,?,5] HWC"), "5:i64");
 }
 
 /// What an expression compares with is the parameter that a stage has as its extent: only then do loops know
