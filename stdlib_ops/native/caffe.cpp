@@ -100,7 +100,7 @@ Result<std::vector<Port>> caffe_ports(const nlohmann::json& config) {
     } else {
       GALATEA_ASSIGN(const std::vector<std::string> paths, paths_of(config, "path"));
       GALATEA_ASSIGN(const std::vector<uint8_t> first, first_value(paths));
-      GALATEA_ASSIGN(const Datum datum, parse_datum(first, "the first record"));
+      GALATEA_ASSIGN(const Datum datum, parse_datum(first, "the first record of " + shown_paths(paths)));
       encoded = datum.encoded;
     }
     ports.push_back(encoded ? make_port("image", DType::kU8, 1)

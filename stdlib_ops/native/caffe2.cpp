@@ -236,13 +236,14 @@ struct FirstTypes {
 Result<FirstTypes> look_at_first(const nlohmann::json& config, const TensorProtosLayout& layout) {
   GALATEA_ASSIGN(const std::vector<std::string> paths, paths_of(config, "path"));
   GALATEA_ASSIGN(const std::vector<uint8_t> value, first_value(paths));
-  GALATEA_ASSIGN(const std::vector<TensorProto> tensors, parse_tensors(value, "the first record"));
+  const std::string record = "the first record of " + shown_paths(paths);
+  GALATEA_ASSIGN(const std::vector<TensorProto> tensors, parse_tensors(value, record));
   FirstTypes first;
   size_t at = 0;
   auto numbers = [&](const char* what) -> Status {
     const auto dtype = at < tensors.size() ? dtype_of_numbers(tensors[at].type) : std::nullopt;
     if (!dtype)
-      return bad_record("the first record", fmt::format("has no numbers that are {}", what),
+      return bad_record(record, fmt::format("has no numbers that are {}", what),
                         "look at what the records hold");
     first.dtypes.push_back(*dtype);
     ++at;

@@ -373,8 +373,8 @@ TEST(Caffe2, SaysWhatARecordLacks) {
   EXPECT_EQ(first_error("caffe2", {one}, ", bbox=True", "a, b, c"),
             "G0802 @ at key 000 has 2 tensors, and none that is the bounding box");
   EXPECT_EQ(first_error("caffe2", {"\x0A\x7F"}),
-            "G0460 fn.readers.caffe2: the first record says what all are: the first record holds no whole "
-            "TensorProtos of Caffe2");
+            "G0460 fn.readers.caffe2: the first record says what all are: the first record of @ holds no "
+            "whole TensorProtos of Caffe2");
   EXPECT_EQ(first_error("caffe2", {"\x0A\x7F"}, ", encoded=True, dtypes=[types.UINT8, types.INT32]"),
             "G0802 @ at key 000 holds no whole TensorProtos of Caffe2");
   EXPECT_EQ(first_error("caffe2", {one}, ", dtypes=[types.UINT8]"),
