@@ -195,7 +195,8 @@ class _Views:
             return view[4 : 4 + length]
         if not (
             0 <= length
-            and 0 <= number < len(self.buffers) and 0 <= offset <= len(self.buffers[number]) - length
+            and 0 <= number < len(self.buffers)
+            and 0 <= offset <= len(self.buffers[number]) - length
         ):
             raise ValueError(f"the column {self.name!r} has a text that lies outside of it")
         return self.buffers[number][offset : offset + length]
