@@ -384,6 +384,28 @@ TEST(Caffe2, SaysWhatARecordLacks) {
   EXPECT_EQ(first_error("caffe2", {one}, ", label_type=5"), "G0460 fn.readers.caffe2: label_type is 5");
 }
 
+/// Of more than a megabyte: their bytes do not go through a buffer.
+TEST(Caffe, LargeRecordsAreWhatWasWritten) {
+  std::string text;
+  for (uint32_t k = 0; k < 400'000; ++k) text.append(reinterpret_cast<const char*>(&k), 4);
+  const std::string encoded = field(4, text) + field(5, 3),
+                    pixels = field(1, 4) + field(2, 1) + field(3, 400'000);
+  for (const auto& [reader, record, label] :
+       {std::tuple{"caffe", encoded, 3},
+        {"caffe", pixels + field(4, text) + field(5, 4) + field(7, 0), 4},
+        {"caffe2", tensor(4, field(6, text)) + tensor(2, integers({5})), 5},
+        {"caffe2",
+         tensor(3, field(1, 1) + field(1, 400'000) + field(1, 4) + field(5, text)) + tensor(2, integers({6})),
+         6}}) {
+    const TextRun run = run_records(reader, {record}, "", "a, b", "batch_size=1");
+    ASSERT_EQ(run.errors, std::vector<std::string>());
+    const runtime::Tensor& image = run.batch->outputs[0].samples[0];
+    ASSERT_EQ(static_cast<size_t>(image.num_bytes()), text.size());
+    EXPECT_EQ(std::memcmp(image.data, text.data(), text.size()), 0) << reader << " " << label;
+    EXPECT_EQ(numbers(run, 1), std::vector<double>{static_cast<double>(label)});
+  }
+}
+
 TEST(Caffe, SaysWhatIsWrongWithARecord) {
   const std::string encoded = field(4, "jpeg") + field(5, 3),
                     raw = field(1, 3) + field(2, 1) + field(3, 2) + field(4, "rgbrgb") + field(7, 0);
