@@ -59,7 +59,8 @@ enum class Opcode : uint8_t {
   kLend,            ///< slot[dst] = slot[a] if its memory may outlive the sample, else a copy where it does
   kStoreElements,   ///< slot[dst] = small dense tensor of `type`, extents lists[a .. a+imm) (immediate
                     ///< values), elements = registers lists[b …]
-  kRead,            ///< slots lists[a …] = outputs of source b for this sample
+  kRead,            ///< slots lists[a …] = outputs of source b for this sample; lists[c …]: which output of
+                    ///< the program each of them is as it stands, -1 none (c = -1: none of them)
   kFeed,            ///< slot[dst] = external input b of this sample, slot[a], if any, which part (i64 [1])
   kCallNative,      ///< native call a (natives[])
   kCallKernel,      ///< kernel call a (kernel_calls[])

@@ -135,12 +135,25 @@ class Frame::Reading {
     if (std::string why = frame_.delivery_.take(k, dtype, extents); !why.empty())
       return keep(refused_, wrong(why));
     const int32_t slot = frame_.list(instruction_.a + k);
-    if (auto block = frame_.allocate_slot(slot, dtype, extents); !block)
+    if (const int32_t output = output_of(k); output >= 0) {
+      Tensor& place = frame_.outputs_[static_cast<size_t>(output)];
+      auto given = frame_.give_output(output, dtype, extents, Memory::kHost);
+      if (!given) return keep(refused_, std::unexpected(std::move(given.error())));
+      place = std::move(*given);
+      frame_.set_slot(slot, place, -1);
+    } else if (auto block = frame_.allocate_slot(slot, dtype, extents); !block) {
       return keep(refused_, std::unexpected(std::move(block.error())));
+    }
     // A copy: whatever becomes of it changes no type.
     Tensor& tensor = frame_.delivered_[static_cast<size_t>(k)];
     tensor = frame_.slots_[static_cast<size_t>(slot)];
     return &tensor;
+  }
+
+  /// The output that is read straight into the batch. Not under a memory limit, where a sample holds what it
+  /// reads until its outputs are admitted.
+  int32_t output_of(int k) const {
+    return instruction_.c < 0 || frame_.claim_.is_limited() ? -1 : frame_.list(instruction_.c + k);
   }
 
   Status leave_out(size_t k) {

@@ -158,6 +158,11 @@ void Verifier::data(const Instruction& i) {
       if (problem_.empty())
         each(i.a, static_cast<int64_t>(program_.sources[static_cast<size_t>(i.b)].outputs.size()),
              [this](int32_t value) { slot(value); });
+      if (problem_.empty() && i.c >= 0)
+        each(i.c, static_cast<int64_t>(program_.sources[static_cast<size_t>(i.b)].outputs.size()),
+             [this](int32_t value) {
+               if (value >= 0) index(value, program_.outputs.size(), "output");
+             });
       return;
     case Opcode::kFeed:
       if (i.a >= 0) slot(i.a);

@@ -44,7 +44,7 @@ set(GALATEA_BUDGET_pixel_test 40)
 set(GALATEA_BUDGET_plan_test 20)
 set(GALATEA_BUDGET_policy_test 105)
 set(GALATEA_BUDGET_ptx_test 10)
-set(GALATEA_BUDGET_readers_test 105)
+set(GALATEA_BUDGET_readers_test 125)  # with a sweep of hostile numbers for each container
 set(GALATEA_BUDGET_region_test 45)
 set(GALATEA_BUDGET_runtime_test 135)
 set(GALATEA_BUDGET_shape_test 1800)

@@ -45,12 +45,23 @@ void Emitter::emit_natives_and_checks(ir::NodeId id) {
   for (; next_check < lowering.checks.size(); ++next_check) emit_check(id, lowering.checks[next_check]);
 }
 
+/// The output of the host that a value is itself, not as one of several arms; -1: none.
+int Emitter::output_as_it_stands(ir::ValueId value) const {
+  const int output = output_of_[value];
+  if (output < 0 || program_.outputs[static_cast<size_t>(output)].on_device) return -1;
+  const auto& results = graph_.block(graph_.exit_block()).terminator.results;
+  return results[static_cast<size_t>(output)] == value ? output : -1;
+}
+
 void Emitter::emit_source(ir::NodeId id) {
   const ir::Node& node = graph_.node(id);
-  std::vector<int32_t> slots;
+  std::vector<int32_t> slots, outputs;
+  bool is_output = false;
   for (ir::ValueId value : node.outputs) {
     table_.info(value).slot = new_slot();
     slots.push_back(table_.info(value).slot);
+    outputs.push_back(output_as_it_stands(value));
+    is_output = is_output || outputs.back() >= 0;
   }
   if (node.op->is_fed()) {
     Instruction& instruction = emit(Op::kFeed);
@@ -60,11 +71,12 @@ void Emitter::emit_source(ir::NodeId id) {
     instruction.b = source_index_[id];
     return;
   }
-  int32_t list = add_list(slots);
+  const int32_t list = add_list(slots), output_list = is_output ? add_list(outputs) : -1;
   Instruction& instruction = emit(Op::kRead);
   instruction.location = location_of(id);
   instruction.a = list;
   instruction.b = source_index_[id];
+  instruction.c = output_list;
   instruction.imm = static_cast<int32_t>(slots.size());
 }
 

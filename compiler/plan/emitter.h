@@ -59,6 +59,7 @@ class Emitter {
 
   // emit_nodes.cpp: one node
   void emit_node(ir::NodeId node);
+  int output_as_it_stands(ir::ValueId value) const;
   void emit_source(ir::NodeId node);
   void emit_native_scalars(ir::NodeId node, const op::NativeScalars& native);
   /// Native scalars and the checks around them.

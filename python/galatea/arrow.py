@@ -78,6 +78,8 @@ _NUMBERS = dict(
     c="i1", C="u1", s="i2", S="u2", i="i4", I="u4", l="i8", L="u8", e="f2", f="f4", g="f8"
 )
 _OFFSETS = {"z": "i4", "u": "i4", "Z": "i8", "U": "i8", "+l": "i4", "+L": "i8"}
+_BUFFERS = {"+s": 1, "+w": 1, "z": 3, "u": 3, "Z": 3, "U": 3, "vz": 3, "vu": 3}  # others have 2
+_MOST = 1 << 47  # addresses of a process lie below
 _DEPTH = 256  # of lists within lists: what is deeper is no tensor
 
 
@@ -112,9 +114,13 @@ class _Batch:
     def view(self, address: int | None, begin: int, count: int, dtype: str) -> np.ndarray:
         """`count` elements behind `begin` others."""
         size = np.dtype(dtype).itemsize
-        if not address or count == 0:
+        if count == 0:
             return np.empty(0, dtype)
+        if not address:
+            raise ValueError(f"a buffer of {count} elements of the table is not there")
         place = address + begin * size
+        if min(begin, count) < 0 or place + count * size > _MOST:
+            raise ValueError(f"elements {begin} to {begin + count} of the table lie in no memory")
         if place % size == 0:
             return np.asarray(_Memory(self, place, count, dtype))
         # Arrow allows any place; elements of the library have their own.
@@ -185,10 +191,12 @@ class _Views:
     def row(self, i: int) -> np.ndarray:
         view = self.views[i]
         length, _, number, offset = (int(n) for n in view.view("<i4"))
-        if length <= 12:
-            return view[4 : 4 + max(0, length)]
+        if 0 <= length <= 12:
+            return view[4 : 4 + length]
         if not (
-            0 <= number < len(self.buffers) and 0 <= offset <= len(self.buffers[number]) - length
+            0 <= length
+            and 0 <= number < len(self.buffers)
+            and 0 <= offset <= len(self.buffers[number]) - length
         ):
             raise ValueError(f"the column {self.name!r} has a text that lies outside of it")
         return self.buffers[number][offset : offset + length]
@@ -219,6 +227,14 @@ def _nulls(batch: _Batch, array: _Array, begin: int, count: int) -> np.ndarray |
     return is_null if is_null.any() else None
 
 
+def _width(form: str, name: str) -> int:
+    """How many elements a row of a format such as `w:3` has."""
+    text = form.rpartition(":")[2]
+    if not text.isdecimal():
+        raise ValueError(f"the column {name!r} has rows of {text!r} elements")
+    return int(text)
+
+
 def _column(
     batch: _Batch, schema: _Schema, array: _Array, name: str, begin=0, count=None, depth=0
 ) -> _Column:
@@ -229,6 +245,13 @@ def _column(
     count = array.length - begin if count is None else count
     if begin < 0 or count < 0 or begin + count > array.length:
         raise ValueError(f"the column {name!r} has fewer elements than its rows say")
+    if array.offset < 0:
+        raise ValueError(f"the column {name!r} begins before its elements")
+    kind = form.partition(":")[0]
+    if array.n_buffers < _BUFFERS.get(kind, 2) or not array.buffers:
+        raise ValueError(f"the column {name!r} ({form}) has {array.n_buffers} buffers, too few")
+    if form[0] == "+" and min(array.n_children, schema.n_children) < 1:
+        raise ValueError(f"the column {name!r} ({form}) has no column within")
     at = array.offset + begin
     nulls = _nulls(batch, array, at, count)
 
@@ -254,18 +277,18 @@ def _column(
             _Fixed(np.unpackbits(bits, bitorder="little")[at : at + count].view(np.bool_)), nulls
         )
     if form.startswith("w:"):
-        width = int(form[2:])
+        width = _width(form, name)
         values = batch.view(array.buffers[1], at * width, count * width, "u1")
         return _Column(_Fixed(values.reshape(count, width)), nulls)
     if form.startswith("+w:"):
-        width = int(form[3:])
+        width = _width(form, name)
         rows = inner(0, at * width, count * width)
         values = rows.take(0, count * width)
         return _Column(_Fixed(values.reshape((count, width, *values.shape[1:]))), nulls)
     if form in _OFFSETS:
-        offsets = batch.view(array.buffers[1], at, count + 1, _OFFSETS[form])
-        if len(offsets) == 0:
-            offsets = np.zeros(1, _OFFSETS[form])
+        offsets = np.zeros(1, _OFFSETS[form])
+        if count > 0:
+            offsets = batch.view(array.buffers[1], at, count + 1, _OFFSETS[form])
         if form[0] == "+":
             rows = inner(0, 0, None)
         else:
@@ -281,7 +304,7 @@ def _column(
         return _Column(_Views(views, buffers, name), nulls)
     if form == "+s":
         for k in range(schema.n_children):
-            if schema.children[k].contents.name == b"bytes":
+            if schema.children[k].contents.name == b"bytes" and k < array.n_children:
                 child = array.children[k].contents
                 column = _column(
                     batch, schema.children[k].contents, child, name, at, count, depth + 1
@@ -340,8 +363,14 @@ class _Reader:
         batch = _Batch(array)
         if array.null_count > 0:
             raise ValueError("the table has rows that are null")
+        if array.length < 0 or array.offset < 0:
+            raise ValueError(
+                f"a record batch of the table has {array.length} rows from {array.offset} on"
+            )
         columns = {}
         for name, k in self.columns.items():
+            if k >= array.n_children:
+                raise ValueError(f"a record batch of the table has no column {name!r}")
             child, schema = array.children[k].contents, self.schema.children[k].contents
             columns[name] = _column(batch, schema, child, name, array.offset, array.length)
         return array.length, columns

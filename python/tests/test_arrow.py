@@ -1,5 +1,6 @@
 """Tables of Arrow as inputs of a loader: of pyarrow, polars and datasets, where they are there."""
 
+import ctypes
 import gc
 import pickle
 import weakref
@@ -201,6 +202,101 @@ def test_what_is_no_tensor_is_said(array, dtype, ndim, words):
         with pytest.raises(Exception, match=words) as raised:
             rows_of(loader)
         assert isinstance(raised.value, (ValueError, TypeError))
+
+
+class Hostile:
+    """A table of one record batch, whose arrays say of themselves what `change` lets them say."""
+
+    def __init__(self, array, change):
+        self.batch, self.change, self.left = pa.record_batch({"x": array}), change, 1
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        fields = dict(arrow._Stream._fields_)
+
+        def get_schema(_, schema):
+            self.batch.schema._export_to_c(ctypes.addressof(schema.contents))
+            return 0
+
+        def get_next(_, array):
+            if self.left == 0:
+                array.contents.release = type(array.contents.release)()
+                return 0
+            self.left = 0
+            self.batch._export_to_c(ctypes.addressof(array.contents))
+            self.change(array.contents)
+            return 0
+
+        def release(stream):
+            pass
+
+        self.stream = arrow._Stream(
+            fields["get_schema"](get_schema),
+            fields["get_next"](get_next),
+            fields["get_last_error"](lambda _: b"hostile"),
+            fields["release"](release),
+        )
+        new = ctypes.pythonapi.PyCapsule_New
+        new.restype = ctypes.py_object
+        new.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+        return new(ctypes.addressof(self.stream), b"arrow_array_stream", None)
+
+
+WHOLE = {
+    "numbers": pa.array([1, 2, 3], pa.int32()),
+    "bits": pa.array([True, False, True]),
+    "texts": pa.array(["a", "bcd", ""]),
+    "large texts": pa.array([b"a", b"bcd", b""], pa.large_binary()),
+    "lists": pa.array([[1, 2], [], [3]], pa.list_(pa.float32())),
+    "fixed lists": pa.array([[1, 2], [3, 4], [5, 6]], pa.list_(pa.int8(), 2)),
+    "fixed bytes": pa.array([b"abc", b"def", b"ghi"], pa.binary(3)),
+    "pictures": pa.array([{"bytes": b"abc"}] * 3),
+    "views": pa.array(["a" * 20, "b", ""], pa.string_view()),
+}
+
+
+@pytest.mark.parametrize("kind", WHOLE)
+def test_hostile_arrays_are_refused(kind):
+    """Each number of an array, and of those within, is what no writer writes: an error, no crash.
+
+    Of lengths that are too large but fit into memory nobody can tell: the interface has no sizes.
+    """
+    list(arrow.batches(Hostile(WHOLE[kind], lambda array: None), ["x"], 2))
+    refused = 0
+    for depth in range(3):
+        for field in ("length", "offset", "n_buffers", "n_children"):
+            for value in (-1, -(2**63), 2**62, 2**63 - 1, 0):
+                if field.startswith("n_") and value > 0:
+                    continue  # pointers behind the last one are anything
+                if (field, depth) == ("n_buffers", 0) or (field, value) == ("offset", 0):
+                    continue
+
+                def change(array):
+                    for _ in range(depth):
+                        if array.n_children < 1:
+                            return
+                        array = array.children[0].contents
+                    setattr(array, field, value)
+
+                try:
+                    list(arrow.batches(Hostile(WHOLE[kind], change), ["x"], 2))
+                except (ValueError, OverflowError) as error:
+                    refused += 1
+                    assert "table" in str(error) or "column 'x'" in str(error)
+    for k in range(1, len(WHOLE[kind].buffers())):
+
+        def without(array):
+            column = array.children[0].contents
+            while k >= column.n_buffers and column.n_children:
+                column = column.children[0].contents
+            if k < column.n_buffers:
+                column.buffers[k] = None
+
+        try:
+            list(arrow.batches(Hostile(WHOLE[kind], without), ["x"], 2))
+        except ValueError as error:
+            refused += 1
+            assert "table" in str(error) or "column 'x'" in str(error)
+    assert refused > 8
 
 
 def test_what_is_no_table_is_said():

@@ -51,8 +51,9 @@ class CaffeSource final : public LmdbSource {
     return 2 * runtime::claimed_bytes(record(index).place.size) + runtime::claimed_bytes(sizeof(int32_t));
   }
   Status read(int64_t index, const AllocateOutput& allocate) const override {
-    GALATEA_ASSIGN(const Value datum, value(index));
-    return deliver_datum(datum.bytes, describe(index), ports_, allocate);
+    static constexpr uint32_t kTexts[] = {4};  // its data
+    GALATEA_ASSIGN(const Value datum, value(index, kTexts));
+    return deliver_datum(datum.bytes, describe(index), ports_, allocate, &datum.record);
   }
 
  private:
@@ -100,7 +101,7 @@ Result<std::vector<Port>> caffe_ports(const nlohmann::json& config) {
     } else {
       GALATEA_ASSIGN(const std::vector<std::string> paths, paths_of(config, "path"));
       GALATEA_ASSIGN(const std::vector<uint8_t> first, first_value(paths));
-      GALATEA_ASSIGN(const Datum datum, parse_datum(first, "the first record"));
+      GALATEA_ASSIGN(const Datum datum, parse_datum(first, "the first record of " + shown_paths(paths)));
       encoded = datum.encoded;
     }
     ports.push_back(encoded ? make_port("image", DType::kU8, 1)
@@ -111,7 +112,8 @@ Result<std::vector<Port>> caffe_ports(const nlohmann::json& config) {
 }
 
 Status deliver_datum(std::span<const uint8_t> message, const std::string& record,
-                     const std::vector<Port>& ports, const runtime::AllocateOutput& allocate) {
+                     const std::vector<Port>& ports, const runtime::AllocateOutput& allocate,
+                     const RecordBytes* from) {
   GALATEA_ASSIGN(const Datum datum, parse_datum(message, record));
   for (size_t k = 0; k < ports.size(); ++k) {
     if (ports[k].name == "label") {
@@ -134,7 +136,8 @@ Status deliver_datum(std::span<const uint8_t> message, const std::string& record
                           "make the record again");
     }
     GALATEA_ASSIGN(runtime::Tensor * out, allocate_as(ports, k, DType::kU8, extents, record, allocate));
-    if (size > 0) std::memcpy(out->data, datum.data.data(), datum.data.size());
+    if (from) GALATEA_TRY(from->copy(datum.data, out->data));
+    if (!from && size > 0) std::memcpy(out->data, datum.data.data(), datum.data.size());
   }
   return {};
 }

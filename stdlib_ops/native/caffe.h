@@ -17,15 +17,18 @@
 #include "base/json.h"
 #include "base/port.h"
 #include "runtime/native.h"
+#include "stdlib_ops/native/record_source.h"
 
 namespace galatea::native {
 
 /// image (u8: bytes, or HWC) and label (i32[1], of no element where the record has none), as far as they are
 /// wanted.
 Result<std::vector<Port>> caffe_ports(const nlohmann::json& config);
-/// Hands out what a Datum holds. `record` names it for messages.
+/// Hands out what a Datum holds. `record` names it for messages; `from`: what it is a part of, where texts may have
+/// been left out.
 Status deliver_datum(std::span<const uint8_t> datum, const std::string& record,
-                     const std::vector<Port>& ports, const runtime::AllocateOutput& allocate);
+                     const std::vector<Port>& ports, const runtime::AllocateOutput& allocate,
+                     const RecordBytes* from = nullptr);
 Result<std::unique_ptr<runtime::SampleSource>> open_caffe(const std::string& config);
 
 /// The numbers of label_type, as Caffe2 has them.
@@ -41,7 +44,8 @@ struct TensorProtosLayout {
 };
 Result<TensorProtosLayout> tensor_protos_layout(const nlohmann::json& config);
 Status deliver_tensor_protos(std::span<const uint8_t> protos, const std::string& record,
-                             const TensorProtosLayout& layout, const runtime::AllocateOutput& allocate);
+                             const TensorProtosLayout& layout, const runtime::AllocateOutput& allocate,
+                             const RecordBytes* from = nullptr);
 Result<std::unique_ptr<runtime::SampleSource>> open_caffe2(const std::string& config);
 
 /// Whether so many bytes are all elements of these extents, of a byte each.

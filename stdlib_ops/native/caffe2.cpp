@@ -89,8 +89,9 @@ bool each_element(const TensorProto& tensor, DType dtype, Call call) {
 class TensorDelivery {
  public:
   TensorDelivery(const std::vector<TensorProto>& tensors, const std::string& record,
-                 const TensorProtosLayout& layout, const runtime::AllocateOutput& allocate)
-      : tensors_(tensors), record_(record), layout_(layout), allocate_(allocate) {}
+                 const TensorProtosLayout& layout, const runtime::AllocateOutput& allocate,
+                 const RecordBytes* from)
+      : tensors_(tensors), record_(record), layout_(layout), allocate_(allocate), from_(from) {}
 
   Status operator()() {
     if (layout_.image) GALATEA_TRY(image());
@@ -135,6 +136,7 @@ class TensorDelivery {
           fmt::format("has an image of data type {}, which is neither BYTE nor STRING", tensor->type));
     }
     GALATEA_ASSIGN(runtime::Tensor * out, output(DType::kU8, extents));
+    if (from_) return from_->copy(bytes, out->data);
     if (!bytes.empty()) std::memcpy(out->data, bytes.data(), bytes.size());
     return {};
   }
@@ -223,6 +225,7 @@ class TensorDelivery {
   const std::string& record_;
   const TensorProtosLayout& layout_;
   const runtime::AllocateOutput& allocate_;
+  const RecordBytes* from_;
   size_t at_ = 0;      ///< the next tensor
   size_t output_ = 0;  ///< the next output
 };
@@ -236,13 +239,14 @@ struct FirstTypes {
 Result<FirstTypes> look_at_first(const nlohmann::json& config, const TensorProtosLayout& layout) {
   GALATEA_ASSIGN(const std::vector<std::string> paths, paths_of(config, "path"));
   GALATEA_ASSIGN(const std::vector<uint8_t> value, first_value(paths));
-  GALATEA_ASSIGN(const std::vector<TensorProto> tensors, parse_tensors(value, "the first record"));
+  const std::string record = "the first record of " + shown_paths(paths);
+  GALATEA_ASSIGN(const std::vector<TensorProto> tensors, parse_tensors(value, record));
   FirstTypes first;
   size_t at = 0;
   auto numbers = [&](const char* what) -> Status {
     const auto dtype = at < tensors.size() ? dtype_of_numbers(tensors[at].type) : std::nullopt;
     if (!dtype)
-      return bad_record("the first record", fmt::format("has no numbers that are {}", what),
+      return bad_record(record, fmt::format("has no numbers that are {}", what),
                         "look at what the records hold");
     first.dtypes.push_back(*dtype);
     ++at;
@@ -277,8 +281,11 @@ class Caffe2Source final : public LmdbSource {
            (layout_.additional + 1) * runtime::claimed_bytes(1);
   }
   Status read(int64_t index, const AllocateOutput& allocate) const override {
-    GALATEA_ASSIGN(const Value protos, value(index));
-    return deliver_tensor_protos(protos.bytes, describe(index), layout_, allocate);
+    // The image of its first tensor: a text of a file, or pixels.
+    static constexpr uint32_t kEncoded[] = {1, 6}, kPixels[] = {1, 5};
+    const bool is_encoded = layout_.image && layout_.ports.front().rank() == 1;
+    GALATEA_ASSIGN(const Value protos, value(index, is_encoded ? kEncoded : kPixels));
+    return deliver_tensor_protos(protos.bytes, describe(index), layout_, allocate, &protos.record);
   }
 
  private:
@@ -332,9 +339,10 @@ Result<TensorProtosLayout> tensor_protos_layout(const nlohmann::json& config) {
 }
 
 Status deliver_tensor_protos(std::span<const uint8_t> protos, const std::string& record,
-                             const TensorProtosLayout& layout, const runtime::AllocateOutput& allocate) {
+                             const TensorProtosLayout& layout, const runtime::AllocateOutput& allocate,
+                             const RecordBytes* from) {
   GALATEA_ASSIGN(const std::vector<TensorProto> tensors, parse_tensors(protos, record));
-  return TensorDelivery(tensors, record, layout, allocate)();
+  return TensorDelivery(tensors, record, layout, allocate, from)();
 }
 
 Result<std::unique_ptr<runtime::SampleSource>> open_caffe2(const std::string& config) {

@@ -12,6 +12,7 @@
 #include "runtime/memory_gate.h"
 #include "stdlib_ops/native/bytes.h"
 #include "stdlib_ops/native/far/address.h"
+#include "stdlib_ops/native/image.h"
 #include "stdlib_ops/native/record_source.h"
 
 namespace galatea::native {
@@ -200,6 +201,7 @@ class CocoSource final : public runtime::SampleSource {
 
   /// Chooses samples and objects. `names`: the images that are wanted, in this order; empty: all, by their ids.
   Status choose(const std::vector<std::string>& names, const std::string& annotations) {
+    annotations_ = annotations;
     std::unordered_map<int64_t, int32_t> labels;
     for (const int64_t id : file_.categories) {
       const auto next = static_cast<int32_t>(labels.size() + 1);
@@ -242,12 +244,17 @@ class CocoSource final : public runtime::SampleSource {
     const auto objects = static_cast<int64_t>(kept(index).size());
     return runtime::claimed_bytes((*file)->size()) + runtime::claimed_bytes(16 * objects) +
            runtime::claimed_bytes(4 * objects) +
-           (options_.pixelwise ? runtime::claimed_bytes(4 * image.width * image.height) : 0);
+           (options_.pixelwise && has_pixels(image) ? runtime::claimed_bytes(4 * image.width * image.height)
+                                                    : 0);
   }
 
   void will_read(int64_t index) const override { will_open(path(index)); }
 
   Status read(int64_t index, const AllocateOutput& allocate) const override {
+    const CocoFile::Image& image = image_of(index);
+    if ((options_.pixelwise && !has_pixels(image)) ||
+        (options_.ratio && (image.width == 0 || image.height == 0)))
+      return wrong(image, fmt::format("it would have {} x {} pixels", image.height, image.width));
     GALATEA_ASSIGN(const std::shared_ptr<const ByteSource> file, open_file(path(index)));
     GALATEA_ASSIGN(runtime::Tensor * data, allocate(0, DType::kU8, {file->size()}));
     GALATEA_TRY(file->read(0, {data->data, static_cast<size_t>(file->size())}));
@@ -260,7 +267,7 @@ class CocoSource final : public runtime::SampleSource {
     if (options_.pixelwise) GALATEA_TRY(give_pixels(index, output++, allocate));
     if (options_.image_ids) {
       GALATEA_ASSIGN(runtime::Tensor * id, allocate(output, DType::kI32, {1}));
-      const auto number = static_cast<int32_t>(image_of(index).id);
+      const auto number = static_cast<int32_t>(image.id);
       std::memcpy(id->data, &number, sizeof number);
     }
     return {};
@@ -286,6 +293,16 @@ class CocoSource final : public runtime::SampleSource {
   const CocoFile::Image& image_of(int64_t index) const { return file_.images[sample(index).image]; }
   std::span<const CocoLabelled> kept(int64_t index) const {
     return std::span(kept_).subspan(sample(index).begin, sample(index).end - sample(index).begin);
+  }
+  /// Whether a mask of the image can be made: a number costs its writer nothing, and memory does.
+  static bool has_pixels(const CocoFile::Image& image) {
+    return image.width <= kMaxPixels && image.height <= kMaxPixels &&
+           image.width * image.height <= kMaxPixels;
+  }
+  std::unexpected<Error> wrong(const CocoFile::Image& image, const std::string& what) const {
+    return make_error(ErrorKind::kUser, "G0802",
+                      fmt::format("{}: image {}, {}: {}", annotations_, image.id, image.file_name, what),
+                      "correct the annotation; on_error=\"skip\" goes on without the image");
   }
   std::string path(int64_t index) const { return far::join(root_, image_of(index).file_name); }
 
@@ -360,10 +377,8 @@ class CocoSource final : public runtime::SampleSource {
       if (number < 0) continue;
       const CocoFile::Runs& runs = file_.runs[static_cast<size_t>(number)];
       if (runs.height != image.height || runs.width != image.width)
-        return make_error(ErrorKind::kUser, "G0802",
-                          fmt::format("{}: a mask of {} x {} belongs to an image of {} x {}", image.file_name,
-                                      runs.height, runs.width, image.height, image.width),
-                          "correct the annotation; on_error=\"skip\" goes on without the image");
+        return wrong(image, fmt::format("a mask of {} x {} belongs to an image of {} x {}", runs.height,
+                                        runs.width, image.height, image.width));
       int64_t at = 0;
       const int64_t end = image.height * image.width;
       for (size_t k = 0; k < runs.counts.size() && at < end; ++k)
@@ -380,7 +395,7 @@ class CocoSource final : public runtime::SampleSource {
 
   CocoFile file_;
   CocoOptions options_;
-  std::string root_;
+  std::string root_, annotations_;
   std::vector<CocoLabelled> kept_;
   std::vector<CocoSample> samples_;
 };

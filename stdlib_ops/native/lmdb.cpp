@@ -291,10 +291,14 @@ std::string LmdbSource::describe(int64_t index) const {
   return fmt::format("{} at key {}", names_[there.file], printable(text));
 }
 
-Result<LmdbSource::Value> LmdbSource::value(int64_t index) const {
+Result<LmdbSource::Value> LmdbSource::value(int64_t index, std::span<const uint32_t> texts) const {
   const Record& there = record(index);
-  GALATEA_ASSIGN(RecordBytes record, bytes_of(there));
   const LmdbEntry entry{.value = there.place, .on_own = keys_[static_cast<size_t>(index)].on_own};
+  const int64_t head = entry.on_own ? kPageHead : 0;
+  GALATEA_ASSIGN(
+      RecordBytes record,
+      read_record(file_of(there), there.place,
+                  large_texts(file_of(there), {there.place.offset + head, there.place.size - head}, texts)));
   GALATEA_ASSIGN(const std::span<const uint8_t> bytes,
                  value_of(entry, record.bytes(), file_of(there).name()));
   return Value{std::move(record), bytes};

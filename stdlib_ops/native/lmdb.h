@@ -51,7 +51,8 @@ class LmdbSource : public RecordSource {
     RecordBytes record;
     std::span<const uint8_t> bytes;  ///< of the record, without the head of its pages
   };
-  Result<Value> value(int64_t index) const;
+  /// Large texts of these fields of its message (large_texts) are left out; RecordBytes::copy() reads them.
+  Result<Value> value(int64_t index, std::span<const uint32_t> texts) const;
 
  private:
   struct Key {

@@ -1,6 +1,7 @@
 #include "stdlib_ops/native/record_io.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 #include <fmt/format.h>
@@ -86,6 +87,10 @@ class RecordIoImages final : public RecordFormat {
 
   Status read(const ByteSource& file, const RecordPlace& place,
               const runtime::AllocateOutput& allocate) const override {
+    if (place.size > static_cast<int64_t>(kKeptScratch)) {
+      GALATEA_ASSIGN(const bool is_read, read_large(file, place, allocate));
+      if (is_read) return {};
+    }
     GALATEA_ASSIGN(const RecordBytes record, read_record(file, place));
     GALATEA_ASSIGN(const std::span<const uint8_t> joined,
                    join_record_io(record.mutable_bytes(), file.name(), place.offset));
@@ -96,6 +101,58 @@ class RecordIoImages final : public RecordFormat {
     GALATEA_ASSIGN(runtime::Tensor * label,
                    allocate(1, DType::kF32, {static_cast<int64_t>(found.labels.size())}));
     std::memcpy(label->data, found.labels.data(), found.labels.size() * sizeof(float));
+    return {};
+  }
+
+ private:
+  /// The image straight to where it is wanted. False, and nothing done, where the record is not as it should be:
+  /// whoever reads all of it will say why.
+  static Result<bool> read_large(const ByteSource& file, const RecordPlace& place,
+                                 const runtime::AllocateOutput& allocate) {
+    const std::vector<RecordPlace> parts = parts_of(file, place);
+    std::array<uint8_t, kImageHead> head;
+    if (parts.empty() || parts.front().size < kImageHead) return false;
+    GALATEA_TRY(file.read(parts.front().offset, head));
+    const int64_t labels = word_at(head.data()), begin = kImageHead + 4 * labels;
+    if (begin > parts.front().size) return false;
+    int64_t size = 4 * static_cast<int64_t>(parts.size() - 1) - begin;
+    for (const RecordPlace& part : parts) size += part.size;
+    GALATEA_ASSIGN(const runtime::Tensor* data, allocate(0, DType::kU8, {size}));
+    GALATEA_ASSIGN(const runtime::Tensor* label, allocate(1, DType::kF32, {std::max<int64_t>(1, labels)}));
+    if (labels == 0)
+      std::memcpy(label->data, head.data() + 4, sizeof(float));
+    else
+      GALATEA_TRY(file.read(parts.front().offset + kImageHead,
+                            {label->data, static_cast<size_t>(label->num_bytes())}));
+    uint8_t* to = data->data;
+    for (size_t k = 0; k < parts.size(); ++k) {
+      if (k > 0) {
+        std::memcpy(to, &kRecordIoMagic, sizeof kRecordIoMagic);
+        to += sizeof kRecordIoMagic;
+      }
+      const int64_t left_out = k == 0 ? begin : 0;
+      const auto bytes = static_cast<size_t>(parts[k].size - left_out);
+      GALATEA_TRY(file.read(parts[k].offset + left_out, {to, bytes}));
+      to += bytes;
+    }
+    return true;
+  }
+
+  /// Where the bytes of a record's parts lie; none where something is wrong with it.
+  static std::vector<RecordPlace> parts_of(const ByteSource& file, const RecordPlace& place) {
+    std::vector<RecordPlace> parts;
+    const int64_t end = place.offset + place.size;
+    for (int64_t at = place.offset; end - at >= kPartHead;) {
+      uint8_t bytes[kPartHead];
+      if (!file.read(at, bytes)) return {};
+      const PartHead head = part_head(bytes);
+      at += kPartHead;
+      if (word_at(bytes) != kRecordIoMagic || head.begins_record() != parts.empty() || head.size > end - at)
+        return {};
+      parts.push_back({at, head.size});
+      if (head.ends_record()) return parts;
+      at += std::min(head.padded(), end - at);
+    }
     return {};
   }
 };

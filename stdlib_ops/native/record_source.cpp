@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstring>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "base/fault.h"
 #include "stdlib_ops/native/far/address.h"
+#include "stdlib_ops/native/protobuf.h"
 
 namespace galatea::native {
 namespace {
@@ -23,6 +25,60 @@ std::optional<int64_t> take_number(std::string_view& line) {
   line.remove_prefix(static_cast<size_t>(end.ptr - line.data()));
   return number;
 }
+
+/// Goes through a message in a file, and over its texts.
+class TextFinder {
+ public:
+  explicit TextFinder(const ByteSource& file) : file_(file), window_(kWindow) {}
+  std::vector<RecordPlace> found;
+
+  /// False where it is no whole message.
+  bool walk(int64_t at, int64_t end, std::span<const uint32_t> path) {
+    using Wire = ProtobufReader::Wire;
+    while (at < end) {
+      const auto key = varint(at);
+      if (!key) return false;
+      std::optional<uint64_t> size = 0;
+      const auto wire = static_cast<Wire>(*key & 7);
+      if (wire == Wire::kVarint || wire == Wire::kBytes) size = varint(at);
+      if (!size) return false;
+      if (wire == Wire::kVarint) continue;
+      if (wire != Wire::kBytes) size = wire == Wire::kFixed64 ? 8 : wire == Wire::kFixed32 ? 4 : ~uint64_t{0};
+      if (at > end || *size > static_cast<uint64_t>(end - at)) return false;
+      const auto bytes = static_cast<int64_t>(*size);
+      if (wire == Wire::kBytes && *size >= kKeptScratch && *key >> 3 == path.front()) {
+        if (path.size() == 1) found.push_back({at, bytes});
+        if (path.size() > 1 && !walk(at, at + bytes, path.subspan(1))) return false;
+      }
+      at += bytes;
+    }
+    return at == end;
+  }
+
+ private:
+  static constexpr int64_t kWindow = int64_t{64} << 10;
+
+  std::optional<uint64_t> varint(int64_t& at) {
+    uint64_t value = 0;
+    for (int shift = 0; shift < 64; shift += 7) {
+      if (at < window_at_ || at >= window_end_) {
+        window_at_ = at;
+        window_end_ = std::min(at + kWindow, file_.size());
+        if (window_end_ <= at) return std::nullopt;
+        const auto size = static_cast<size_t>(window_end_ - at);
+        if (!file_.read(at, std::span(window_).first(size))) return std::nullopt;
+      }
+      const uint8_t byte = window_[static_cast<size_t>(at++ - window_at_)];
+      value |= static_cast<uint64_t>(byte & 0x7F) << shift;
+      if ((byte & 0x80) == 0) return value;
+    }
+    return std::nullopt;
+  }
+
+  const ByteSource& file_;
+  std::vector<uint8_t> window_;
+  int64_t window_at_ = 0, window_end_ = 0;
+};
 
 }  // namespace
 
@@ -82,7 +138,17 @@ void RecordBytes::GiveBack::operator()(RecordScratch* scratch) const {
   if (scratch->size > kKeptScratch) *scratch = {};
 }
 
-Result<RecordBytes> read_record(const ByteSource& file, const RecordPlace& place) {
+Status RecordBytes::copy(std::span<const uint8_t> part, uint8_t* to) const {
+  if (part.empty()) return {};
+  const int64_t begin = offset_ + (part.data() - bytes_.data());
+  for (const RecordPlace& text : left_out_)
+    if (begin >= text.offset && begin < text.offset + text.size) return file_->read(begin, {to, part.size()});
+  std::memcpy(to, part.data(), part.size());
+  return {};
+}
+
+Result<RecordBytes> read_record(const ByteSource& file, const RecordPlace& place,
+                                std::vector<RecordPlace> left_out) {
   thread_local RecordScratch scratch;
   // A size from an index is checked before memory is taken for it.
   if (place.size > file.size() - place.offset)
@@ -94,9 +160,27 @@ Result<RecordBytes> read_record(const ByteSource& file, const RecordPlace& place
     scratch = {};  // two at a time would be too many
     scratch = {.memory = std::make_unique_for_overwrite<uint8_t[]>(size), .size = size};
   }
-  RecordBytes record(scratch, size);
-  GALATEA_TRY(file.read(place.offset, record.mutable_bytes()));
+  std::vector<BytesPart> parts;
+  int64_t at = place.offset;
+  const auto add = [&](int64_t end) {
+    parts.push_back({at, {scratch.memory.get() + (at - place.offset), static_cast<size_t>(end - at)}});
+  };
+  for (const RecordPlace& text : left_out) {
+    add(text.offset);
+    at = text.offset + text.size;
+  }
+  add(place.offset + place.size);
+  RecordBytes record(scratch, file, place, std::move(left_out));
+  GALATEA_TRY(file.read_parts(parts));
   return record;
+}
+
+std::vector<RecordPlace> large_texts(const ByteSource& file, const RecordPlace& message,
+                                     std::span<const uint32_t> path) {
+  if (message.size < static_cast<int64_t>(kKeptScratch)) return {};
+  TextFinder finder(file);
+  const bool is_whole = finder.walk(message.offset, message.offset + message.size, path);
+  return is_whole ? std::move(finder.found) : std::vector<RecordPlace>();
 }
 
 std::string shown_paths(const std::vector<std::string>& paths) {

@@ -52,10 +52,19 @@ inline constexpr size_t kKeptScratch = size_t{1} << 20;  // no memory limit coun
 
 class RecordBytes {
  public:
-  RecordBytes(RecordScratch& scratch, size_t size) : scratch_(&scratch), bytes_(scratch.memory.get(), size) {}
+  RecordBytes(RecordScratch& scratch, const ByteSource& file, const RecordPlace& place,
+              std::vector<RecordPlace> left_out)
+      : scratch_(&scratch),
+        bytes_(scratch.memory.get(), static_cast<size_t>(place.size)),
+        file_(&file),
+        offset_(place.offset),
+        left_out_(std::move(left_out)) {}
+  /// Of texts that were left out nothing is there but room.
   std::span<const uint8_t> bytes() const { return bytes_; }
   /// For readers that arrange it where it lies.
   std::span<uint8_t> mutable_bytes() const { return bytes_; }
+  /// Copies a part of it, one that was left out from the file.
+  Status copy(std::span<const uint8_t> part, uint8_t* to) const;
 
  private:
   struct GiveBack {
@@ -63,8 +72,17 @@ class RecordBytes {
   };
   std::unique_ptr<RecordScratch, GiveBack> scratch_;
   std::span<uint8_t> bytes_;
+  const ByteSource* file_;
+  int64_t offset_;
+  std::vector<RecordPlace> left_out_;
 };
-Result<RecordBytes> read_record(const ByteSource& file, const RecordPlace& place);
+/// Reads a record, but for parts of it (large_texts) that copy() reads where they are wanted.
+Result<RecordBytes> read_record(const ByteSource& file, const RecordPlace& place,
+                                std::vector<RecordPlace> left_out = {});
+/// Where texts of a megabyte or more lie in a message of protocol buffers that is in a file: in the fields of
+/// these numbers, each within the one before it. None where the message is damaged: who reads it will say so.
+std::vector<RecordPlace> large_texts(const ByteSource& file, const RecordPlace& message,
+                                     std::span<const uint32_t> path);
 /// "train.tfrecord at index 1024", as DALI names it.
 std::string name_of_record(const ByteSource& file, const RecordPlace& place);
 
@@ -83,9 +101,6 @@ class RecordSource : public runtime::SampleSource {
   void add(std::shared_ptr<const ByteSource> file, const std::vector<RecordPlace>& places);
   const Record& record(int64_t index) const { return records_[static_cast<size_t>(index)]; }
   const ByteSource& file_of(const Record& record) const { return *files_[record.file]; }
-  Result<RecordBytes> bytes_of(const Record& record) const {
-    return read_record(file_of(record), record.place);
-  }
 
  private:
   std::vector<std::shared_ptr<const ByteSource>> files_;

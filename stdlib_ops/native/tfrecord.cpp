@@ -43,8 +43,8 @@ uint32_t kind_of_dtype(DType dtype) { return dtype == DType::kU8 ? 1 : dtype == 
 class Delivery {
  public:
   Delivery(const std::string& record, const std::string& name, const TfFeature& feature, int output,
-           const runtime::AllocateOutput& allocate)
-      : record_(record), name_(name), feature_(feature), output_(output), allocate_(allocate) {}
+           const runtime::AllocateOutput& allocate, const RecordBytes* from)
+      : record_(record), name_(name), feature_(feature), output_(output), allocate_(allocate), from_(from) {}
 
   Status operator()(const FeatureValues& values) const {
     if (values.kind == 0 && feature_.fixed)
@@ -66,6 +66,7 @@ class Delivery {
     if (reader.is_damaged()) return wrong("is damaged");
     GALATEA_ASSIGN(runtime::Tensor * out,
                    allocate_(output_, DType::kU8, {static_cast<int64_t>(first.size())}));
+    if (from_) return from_->copy(first, out->data);
     if (!first.empty()) std::memcpy(out->data, first.data(), first.size());
     return {};
   }
@@ -105,6 +106,7 @@ class Delivery {
   const TfFeature& feature_;
   int output_;
   const runtime::AllocateOutput& allocate_;
+  const RecordBytes* from_;
 };
 
 using Features = std::map<std::string, TfFeature>;
@@ -121,7 +123,12 @@ class TfExamples final : public RecordFormat {
 
   Status read(const ByteSource& file, const RecordPlace& place,
               const runtime::AllocateOutput& allocate) const override {
-    GALATEA_ASSIGN(const RecordBytes record, read_record(file, place));
+    // Large texts go from the file to where they are wanted: Features, entries, Feature, BytesList.
+    static constexpr uint32_t kTexts[] = {1, 1, 2, 1, 1};
+    GALATEA_ASSIGN(
+        const RecordBytes record,
+        read_record(file, place,
+                    large_texts(file, {place.offset + kHead, place.size - kHead - kTail}, kTexts)));
     const std::span<const uint8_t> bytes = record.bytes();
     uint64_t length = 0;
     std::memcpy(&length, bytes.data(), sizeof length);
@@ -129,7 +136,8 @@ class TfExamples final : public RecordFormat {
       return damaged(file.name(), place.offset,
                      fmt::format("the record says that it has {} bytes, the index {}", length,
                                  bytes.size() - kHead - kTail));
-    return deliver_example(bytes.subspan(kHead, length), name_of_record(file, place), features_, allocate);
+    return deliver_example(bytes.subspan(kHead, length), name_of_record(file, place), features_, allocate,
+                           &record);
   }
 
  private:
@@ -216,7 +224,7 @@ Result<std::vector<RecordPlace>> scan_tfrecord(const ByteSource& file) {
 
 Status deliver_example(std::span<const uint8_t> example, const std::string& record,
                        const std::map<std::string, TfFeature>& features,
-                       const runtime::AllocateOutput& allocate) {
+                       const runtime::AllocateOutput& allocate, const RecordBytes* from) {
   std::vector<FeatureValues> found(features.size());
   const bool is_whole = each_feature(example, [&](std::string_view name, const FeatureValues& values) {
     const auto at = features.find(std::string(name));
@@ -227,7 +235,7 @@ Status deliver_example(std::span<const uint8_t> example, const std::string& reco
                       "make the record again; on_error=\"skip\" goes on without it");
   int output = 0;
   for (const auto& [name, feature] : features) {
-    GALATEA_TRY(Delivery(record, name, feature, output, allocate)(found[static_cast<size_t>(output)]));
+    GALATEA_TRY(Delivery(record, name, feature, output, allocate, from)(found[static_cast<size_t>(output)]));
     ++output;
   }
   return {};

@@ -46,10 +46,11 @@ Result<std::vector<RecordPlace>> scan_tfrecord(const ByteSource& file);
 inline constexpr int64_t kTfRecordHead = 12, kTfRecordTail = 4;
 uint32_t masked_crc32c(std::span<const uint8_t> bytes);
 
-/// Hands out what a tf.train.Example says of the features. `record` names it for messages.
+/// Hands out what a tf.train.Example says of the features. `record` names it for messages; `from`: what it is a
+/// part of, where texts may have been left out.
 Status deliver_example(std::span<const uint8_t> example, const std::string& record,
                        const std::map<std::string, TfFeature>& features,
-                       const runtime::AllocateOutput& allocate);
+                       const runtime::AllocateOutput& allocate, const RecordBytes* from = nullptr);
 
 Result<std::unique_ptr<runtime::SampleSource>> open_tfrecord(const std::string& config);
 

@@ -31,6 +31,19 @@ TEST(Gif, EqualsPillow) {
   }
 }
 
+/// Profiles that let red and blue change places: DALI 2.4 leaves the numbers as they are stored, in every format.
+TEST(Profiles, ChangeNoColoursAsInDali) {
+  for (const char* name : {"profile.jpg", "profile.png", "profile.tif", "profile.webp", "profile.jp2"}) {
+    SCOPED_TRACE(name);
+    const Picture expected = recorded(name);
+    for (const ImageType type : {ImageType::kAny, ImageType::kRgb}) {
+      const auto decoded = decode(read_picture(name), {.type = type});
+      ASSERT_TRUE(decoded) << decoded.error().message();
+      EXPECT_EQ(difference(*decoded, expected), "");
+    }
+  }
+}
+
 /// A picture of 2 x 2 at (1, 1) of a canvas of 3 x 4, in codes of 3 bits: clear, 0, 1, 2, 3, end.
 File small_gif(uint8_t top, uint8_t left) {
   File file = {'G', 'I', 'F', '8', '9', 'a', 4,   0,    3, 0,   0x81, 0, 0, 10, 20, 30, 40, 50, 60,

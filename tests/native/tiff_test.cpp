@@ -206,6 +206,32 @@ TEST(Tiff, OrientationTurnsThePicture) {
     }
 }
 
+/// Damage in a strip or tile is met by the windows that lie in it, and by no other: nothing else is decoded.
+TEST(Tiff, OnlyWhatAWindowTouchesIsDecoded) {
+  const Picture picture = make_picture(48, 48, 3, 21);
+  for (const TiffSettings& settings : {TiffSettings{.strip_rows = 8, .compression = 8},
+                                       TiffSettings{.tile_height = 16, .tile_width = 16, .compression = 8},
+                                       TiffSettings{.strip_rows = 16, .planar = true, .compression = 8}}) {
+    const File file = encode_tiff(picture, settings);
+    // What libtiff writes: a header of 8 bytes, the chunks in their order, the directory.
+    const auto directory = static_cast<size_t>(file[4] | file[5] << 8 | file[6] << 16);
+    const Window first{0, 0, 5, 5}, last{43, 43, 48, 48};
+    for (const bool in_first : {true, false}) {
+      File damaged = file;
+      const size_t at = in_first ? 30 : directory - 60;
+      for (size_t k = 0; k < 8; ++k) damaged[at + k] ^= 0x5A;
+      const auto is_intact = [&](const Window& w) {
+        const auto part = decode(damaged, {}, w);
+        const auto place = [](int64_t side) { return static_cast<int>(side); };
+        return part &&
+               difference(*part, crop(picture, place(w.y0), place(w.x0), place(w.y1), place(w.x1))) == "";
+      };
+      EXPECT_EQ(is_intact(first), !in_first);
+      EXPECT_EQ(is_intact(last), in_first);
+    }
+  }
+}
+
 TEST(Tiff, PagesByTheirNumber) {
   const std::vector<Picture> pages = {make_picture(18, 27, 3, 52), make_picture(5, 9, 1, 53),
                                       make_picture(33, 8, 4, 54)};

@@ -1,6 +1,9 @@
 // Annotation files of COCO: masks as its own library draws them, and what is malformed.
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
+
 #include <fmt/format.h>
 
 #include "base/fault.h"
@@ -134,6 +137,24 @@ TEST(Coco, SurvivesDamage) {
     text[at] = static_cast<char>(text[at] ^ 0x10);
     look(text);
   }
+}
+
+/// Extents are the annotation file's: what no picture has asks for no memory.
+TEST(Coco, AMaskOfAbsurdExtentsIsItsSamplesError) {
+  const std::string path = (std::filesystem::temp_directory_path() / "galatea_absurd.json").string();
+  for (const auto& [size, arguments] :
+       {std::pair{"\"width\": 4611686018427387904, \"height\": 4", "pixelwise_masks=True"},
+        {"\"width\": 60000, \"height\": 60000", "pixelwise_masks=True"},
+        {"\"width\": 0, \"height\": 4", "ratio=True"}}) {
+    std::ofstream(path) << "{\"images\": [{\"id\": 3, \"file_name\": \"003.jpg\", " << size
+                        << "}], \"categories\": [], \"annotations\": []}";
+    const std::string outputs = std::string(arguments).starts_with("pix") ? "a, b, c, d" : "a, b, c";
+    const std::string error =
+        first_error(outputs + " = fn.readers.coco(file_root=\"@/images\", annotations_file=\"" + path +
+                    "\", " + arguments + ")\nreturn " + outputs);
+    EXPECT_TRUE(error.starts_with("G0802 " + path + ": image 3, 003.jpg: it would have ")) << error;
+  }
+  std::filesystem::remove(path);
 }
 
 }  // namespace

@@ -15,6 +15,7 @@
 #include "stdlib_ops/native/tar.h"
 #include "stdlib_ops/native/tfrecord.h"
 #include "stdlib_ops/native/webdataset.h"
+#include "stdlib_ops/register_all.h"
 #include "tests/readers/recorded_cases.h"
 #include "tests/readers/run_text.h"
 
@@ -183,6 +184,102 @@ TEST(Containers, ARecordLargerThanTheMemoryLimitIsItsSamplesError) {
     const std::string error = error_of_sparse_record(length);
     EXPECT_NE(error.find("memory"), std::string::npos) << error;
   }
+}
+
+/// Records of more than a megabyte, whose texts do not go through a buffer: the numbers that were written, of a record
+/// in one part and in several, between others.
+TEST(Containers, LargeRecordsAreWhatWasWritten) {
+  const fs::path folder = fs::temp_directory_path() / "galatea_large_records";
+  fs::create_directories(folder);
+  std::string text;
+  for (uint32_t k = 0; k < 700'000; ++k) text.append(reinterpret_cast<const char*>(&k), 4);
+  const auto word = [](uint64_t number, size_t bytes) {
+    return std::string(reinterpret_cast<const char*>(&number), bytes);
+  };
+  const auto varint = [](uint64_t number) {
+    std::string out;
+    for (; number > 127; number >>= 7) out += static_cast<char>((number & 127) | 128);
+    return out + static_cast<char>(number);
+  };
+  const auto field = [&](int number, const std::string& bytes) {
+    return varint(static_cast<uint64_t>(number) << 3 | 2) + varint(bytes.size()) + bytes;
+  };
+  const auto expect = [&](const std::string& body, size_t output, const std::string& bytes) {
+    const TextRun run = run_text(body, "batch_size=1");
+    ASSERT_EQ(run.errors, std::vector<std::string>()) << body;
+    const runtime::Tensor& tensor = run.batch->outputs[output].samples[0];
+    ASSERT_EQ(static_cast<size_t>(tensor.num_bytes()), bytes.size());
+    EXPECT_EQ(std::memcmp(tensor.data, bytes.data(), bytes.size()), 0) << body;
+  };
+  const std::string image = (folder / "a").string();
+  // A text of two, of which the first counts; numbers before and behind it; a large text that nobody wants.
+  const std::string numbers = field(1, "n") + field(2, field(3, "\x08\x07")),
+                    large = field(1, "image") + field(2, field(1, field(1, text) + field(1, "more"))),
+                    other = field(1, "other") + field(2, field(1, field(1, text + text)));
+  const std::string example = field(1, field(1, other) + field(1, large) + field(1, numbers));
+  const std::string length = word(example.size(), 8);
+  std::ofstream(image, std::ios::binary)
+      << length << word(native::masked_crc32c({reinterpret_cast<const uint8_t*>(length.data()), 8}), 4)
+      << example << "sum!";
+  const std::string read =
+      "d = fn.readers.tfrecord(path=\"" + image +
+      "\", features={\"image\": tfrecord.FixedLenFeature((), tfrecord.string, \"\"), \"n\": "
+      "tfrecord.FixedLenFeature((), tfrecord.int64, 0)})\n";
+  expect(read + "return d[\"image\"], d[\"n\"]", 0, text);
+  expect(read + "return d[\"image\"], d[\"n\"]", 1, word(7, 8));
+  // It is read where it is an output, and copied where it is two, or another's operand.
+  expect(read + "return d[\"image\"], d[\"image\"]", 1, text);
+  expect(read + "return d[\"image\"] ^ 0, d[\"image\"]", 1, text);
+
+  const auto part = [&](uint64_t kind, const std::string& bytes) {
+    return word(0xCED7230A, 4) + word(kind << 29 | bytes.size(), 4) + bytes +
+           std::string((4 - bytes.size() % 4) % 4, '\0');
+  };
+  const std::string head = word(2, 4) + word(0, 4) + word(5, 8) + word(0, 8),
+                    labels = word(0x400000003F800000, 8);
+  for (const bool is_divided : {false, true}) {
+    std::string record = part(0, head + labels + text), expected = text;
+    if (is_divided) {
+      record =
+          part(1, head + labels + text.substr(0, 1'000'003)) + part(2, "") + part(3, text.substr(1'000'011));
+      expected.replace(1'000'003, 8, word(0xCED7230A, 4) + word(0xCED7230A, 4));
+    }
+    std::ofstream(image, std::ios::binary) << part(0, std::string(24, '\0') + "x") << record;
+    std::ofstream(folder / "a.idx") << "0 36\n";
+    const std::string mxnet = "a, b = fn.readers.mxnet(path=\"" + image + "\", index_path=\"" +
+                              (folder / "a.idx").string() + "\")\nreturn a, b";
+    expect(mxnet, 0, expected);
+    expect(mxnet, 1, labels);
+    // Cut off within its bytes, it fails as before.
+    fs::resize_file(image, 2'000'000);
+    EXPECT_TRUE(
+        run_text(mxnet, "batch_size=1").errors.at(0).starts_with("G0802 " + image + " is damaged at byte"));
+  }
+  fs::remove_all(folder);
+}
+
+/// What is returned as it was read is read into the batch: one output, no other's operand in an arm, not twice.
+TEST(Containers, ReadersKnowWhichOutputsTheyAre) {
+  op::Registry registry;
+  ops::register_all(registry);
+  const auto outputs_of = [&](const std::string& rest) {
+    const CompiledText compiled = compile_text(
+        in_folder("a, b = fn.readers.mxnet(path=\"@/all.rec\")\n" + rest), "batch_size=1", registry);
+    EXPECT_EQ(compiled.errors, std::vector<std::string>()) << rest;
+    std::vector<int32_t> outputs;
+    if (!compiled.program) return outputs;
+    for (const runtime::Instruction& i : compiled.program->code)
+      if (i.op == runtime::Opcode::kRead && i.c >= 0)
+        outputs = {compiled.program->lists[static_cast<size_t>(i.c)],
+                   compiled.program->lists[static_cast<size_t>(i.c) + 1]};
+    return outputs;
+  };
+  using Outputs = std::vector<int32_t>;
+  EXPECT_EQ(outputs_of("return b, a"), (Outputs{1, 0}));
+  EXPECT_EQ(outputs_of("return a, a, b + 1"), Outputs());
+  EXPECT_EQ(outputs_of("return b * 2, b"), (Outputs{-1, 1}));
+  EXPECT_EQ(outputs_of("if b[0] > 1:\n  c = a\nelse:\n  c = fn.cast(a + 1, dtype=types.UINT8)\nreturn c, b"),
+            (Outputs{-1, 1}));
 }
 
 TEST(DamagedContainers, RecordIo) {

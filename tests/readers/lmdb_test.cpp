@@ -373,8 +373,8 @@ TEST(Caffe2, SaysWhatARecordLacks) {
   EXPECT_EQ(first_error("caffe2", {one}, ", bbox=True", "a, b, c"),
             "G0802 @ at key 000 has 2 tensors, and none that is the bounding box");
   EXPECT_EQ(first_error("caffe2", {"\x0A\x7F"}),
-            "G0460 fn.readers.caffe2: the first record says what all are: the first record holds no whole "
-            "TensorProtos of Caffe2");
+            "G0460 fn.readers.caffe2: the first record says what all are: the first record of @ holds no "
+            "whole TensorProtos of Caffe2");
   EXPECT_EQ(first_error("caffe2", {"\x0A\x7F"}, ", encoded=True, dtypes=[types.UINT8, types.INT32]"),
             "G0802 @ at key 000 holds no whole TensorProtos of Caffe2");
   EXPECT_EQ(first_error("caffe2", {one}, ", dtypes=[types.UINT8]"),
@@ -382,6 +382,28 @@ TEST(Caffe2, SaysWhatARecordLacks) {
   EXPECT_EQ(first_error("caffe2", {one}, ", dtypes=[types.UINT8, types.INT64]"),
             "G0460 fn.readers.caffe2: dtypes says i64 of output 1");
   EXPECT_EQ(first_error("caffe2", {one}, ", label_type=5"), "G0460 fn.readers.caffe2: label_type is 5");
+}
+
+/// Of more than a megabyte: their bytes do not go through a buffer.
+TEST(Caffe, LargeRecordsAreWhatWasWritten) {
+  std::string text;
+  for (uint32_t k = 0; k < 400'000; ++k) text.append(reinterpret_cast<const char*>(&k), 4);
+  const std::string encoded = field(4, text) + field(5, 3),
+                    pixels = field(1, 4) + field(2, 1) + field(3, 400'000);
+  for (const auto& [reader, record, label] :
+       {std::tuple{"caffe", encoded, 3},
+        {"caffe", pixels + field(4, text) + field(5, 4) + field(7, 0), 4},
+        {"caffe2", tensor(4, field(6, text)) + tensor(2, integers({5})), 5},
+        {"caffe2",
+         tensor(3, field(1, 1) + field(1, 400'000) + field(1, 4) + field(5, text)) + tensor(2, integers({6})),
+         6}}) {
+    const TextRun run = run_records(reader, {record}, "", "a, b", "batch_size=1");
+    ASSERT_EQ(run.errors, std::vector<std::string>());
+    const runtime::Tensor& image = run.batch->outputs[0].samples[0];
+    ASSERT_EQ(static_cast<size_t>(image.num_bytes()), text.size());
+    EXPECT_EQ(std::memcmp(image.data, text.data(), text.size()), 0) << reader << " " << label;
+    EXPECT_EQ(numbers(run, 1), std::vector<double>{static_cast<double>(label)});
+  }
 }
 
 TEST(Caffe, SaysWhatIsWrongWithARecord) {

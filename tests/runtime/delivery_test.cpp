@@ -4,7 +4,10 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cstring>
+#include <mutex>
+#include <set>
 
 #include "program_maker.h"
 
@@ -92,6 +95,53 @@ TEST(Delivery, WhatFitsIsDelivered) {
   ASSERT_EQ(all->samples[0].size(), 3u);
   EXPECT_EQ(all->samples[0][2].size(), 2u * 16 + 2 * 4 + 5);
   EXPECT_EQ(all->samples[0][2].back(), 7);
+}
+
+/// Where `lists[c …]` of a read says so, the source writes into the batch itself; not under a memory limit, and what it
+/// leaves there with an error is nobody's.
+TEST(Delivery, AnOutputIsReadWhereTheBatchHasIt) {
+  for (const int64_t limit : {int64_t{0}, int64_t{1} << 20}) {
+    Program program = *scene_program(OnErrorPolicy::kReplace);
+    program.memory_limit = limit;
+    program.code.front().c = static_cast<int32_t>(program.lists.size());
+    for (const int32_t output : {0, 1, -1}) program.lists.push_back(output);
+    std::mutex mutex;
+    std::array<std::set<const uint8_t*>, 3> seen;  // other samples are read ahead
+    const Read read = [&](int64_t index, const SampleSource::AllocateOutput& allocate) -> Status {
+      for (int k = 0; k < 3; ++k) {
+        const DType types[] = {DType::kF32, DType::kI32, DType::kU8};
+        const Extents shapes[] = {{2 + index, 4}, {2 + index}, {5}};
+        GALATEA_ASSIGN(Tensor * out, allocate(k, types[k], shapes[static_cast<size_t>(k)]));
+        {
+          const std::lock_guard lock(mutex);
+          seen[static_cast<size_t>(k)].insert(out->data);
+        }
+        std::memset(out->data, static_cast<int>(index) + 1, static_cast<size_t>(out->num_bytes()));
+        if (index == 0 && k == 1) return make_error(ErrorKind::kUser, "G0802", "the first is damaged", "");
+      }
+      return {};
+    };
+    const auto session =
+        Session::create(std::make_shared<const Program>(std::move(program)), natives_with(read));
+    ASSERT_TRUE(session) << session.error().message();
+    const auto batch = (*session)->next();
+    ASSERT_TRUE(batch) << batch.error().message();
+    ASSERT_TRUE(*batch);
+    for (size_t k = 0; k < 3; ++k) {
+      const Tensor& given = (**batch)->outputs[k].samples[0];
+      const std::lock_guard lock(mutex);
+      EXPECT_EQ(seen[k].contains(given.data), limit == 0 && k < 2) << k;
+      EXPECT_GT(given.data[0], 1) << "another sample than the first";
+      EXPECT_EQ(given.extents[0], k == 2 ? 5 : 1 + given.data[0]);
+    }
+  }
+  Program program = *scene_program();
+  program.code.front().c = static_cast<int32_t>(program.lists.size());
+  for (const int32_t output : {0, 3, -1}) program.lists.push_back(output);
+  const auto session =
+      Session::create(std::make_shared<const Program>(std::move(program)), natives_with(honest));
+  ASSERT_FALSE(session);
+  EXPECT_NE(session.error().message().find("output"), std::string::npos) << session.error().message();
 }
 
 struct Lie {

@@ -1,6 +1,6 @@
 """Writes the files beside it: pictures as others encode them, and what others decode from them, as PNG.
 
-    python3 -m venv venv && venv/bin/pip install numpy pillow pillow-heif
+    python3 -m venv venv && venv/bin/pip install numpy pillow pillow-heif nvidia-dali-cuda120
     venv/bin/python tests/native/pictures/make_pictures.py
 
 GIF and AVIF are Pillow's (libavif), HEIC is pillow-heif's (libheif). Chroma has the extents of luma, so that no decoder's way of making
@@ -8,9 +8,11 @@ it larger counts. Pillow blends nothing: transparent pixels keep their colour.
 """
 import io
 import pathlib
+import struct
 
 import numpy as np
 import pillow_heif
+from nvidia.dali import fn, pipeline_def, types
 from PIL import Image
 
 HERE = pathlib.Path(__file__).parent
@@ -69,5 +71,86 @@ def videos():
     write("turned.heic", data, by_libheif(data, "RGB"))
 
 
+def matrix_profile(red, green, blue):
+    """A display of linear numbers with these primaries (ICC.1:2010, 8.4.3)."""
+
+    def fixed(values):
+        return b"".join(struct.pack(">i", round(v * 65536)) for v in values)
+
+    def xyz(values):
+        return b"XYZ \0\0\0\0" + fixed(values)
+
+    white = (0.9642, 1, 0.8249)
+    gamma = b"curv\0\0\0\0" + struct.pack(">IHH", 1, 256, 0)
+    name = b"desc\0\0\0\0" + struct.pack(">I", 4) + b"odd\0" + bytes(78)
+    tags = dict(desc=name, cprt=b"text\0\0\0\0none\0", wtpt=xyz(white))
+    tags |= dict(rXYZ=xyz(red), gXYZ=xyz(green), bXYZ=xyz(blue), rTRC=gamma, gTRC=gamma, bTRC=gamma)
+    table, data = struct.pack(">I", len(tags)), b""
+    for tag, value in tags.items():
+        value += bytes(-len(value) % 4)
+        at = 128 + 4 + 12 * len(tags) + len(data)
+        table += tag.encode() + struct.pack(">II", at, len(value))
+        data += value
+    head = struct.pack(">I4sI", 128 + len(table) + len(data), b"lcms", 0x02400000)
+    head += b"mntrRGB XYZ " + struct.pack(">6H", 2026, 1, 1, 0, 0, 0) + b"acsp" + bytes(28)
+    return (head + fixed(white)).ljust(128, b"\0") + table + data
+
+
+def with_profile(jp2, profile):
+    """A JP2 whose colours are said by a profile (ISO/IEC 15444-1, I.5.3.3), not by a number."""
+
+    def boxes(at, end):
+        while at < end:
+            length, kind = struct.unpack(">I4s", jp2[at : at + 8])
+            length = length or end - at
+            yield at, at + length, kind
+            at += length
+
+    def box(kind, content):
+        return struct.pack(">I4s", 8 + len(content), kind) + content
+
+    out = b""
+    for at, end, kind in boxes(0, len(jp2)):
+        if kind == b"jp2h":
+            inner = [
+                box(b"colr", b"\2\0\0" + profile) if k == b"colr" else jp2[a:e]
+                for a, e, k in boxes(at + 8, end)
+            ]
+            out += box(kind, b"".join(inner))
+        else:
+            out += jp2[at:end]
+    return out
+
+
+def by_dali(data):
+    @pipeline_def(batch_size=1, num_threads=1, device_id=None)
+    def decode():
+        return fn.decoders.image(fn.external_source(name="data"), output_type=types.RGB)
+
+    pipeline = decode()
+    pipeline.build()
+    pipeline.feed_input("data", [np.frombuffer(data, np.uint8)])
+    return np.array(pipeline.run()[0].at(0))
+
+
+def profiles():
+    """Red and blue change places by their profiles, which DALI 2.4 takes no notice of."""
+    picture = Image.fromarray(photo(12, 17, 3))
+    profile = matrix_profile(
+        (0.1431, 0.0606, 0.7141), (0.3851, 0.7169, 0.0971), (0.436, 0.2225, 0.0139)
+    )
+    for ending, format, options in (
+        ("jpg", "JPEG", dict(quality=95, subsampling=0)),
+        ("png", "PNG", {}),
+        ("tif", "TIFF", {}),
+        ("webp", "WEBP", dict(lossless=True)),
+    ):
+        data = encoded(picture, format, icc_profile=profile, **options)
+        write(f"profile.{ending}", data, by_dali(data))
+    data = with_profile(encoded(picture, "JPEG2000", irreversible=False), profile)
+    write("profile.jp2", data, by_dali(data))
+
+
 gifs()
 videos()
+profiles()
