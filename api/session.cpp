@@ -198,8 +198,10 @@ galatea_error* galatea_session_create(const galatea_program* program, const gala
       result->session =
           std::make_unique<galatea::api::LateSession>(program->maker, *program->late, out, sources);
     } else {
-      for (const auto& input : program->program->external_inputs)
+      for (const auto& input : program->program->external_inputs) {
         result->shape.inputs.push_back(input.port.name);
+        result->shape.has_parts |= input.parts >= 0;
+      }
       result->shape.batch_size = program->program->batch_size;
       result->shape.limits_memory = program->program->memory_limit > 0;
       auto started = galatea::runtime::Session::create(program->program, program->library->natives, out);

@@ -53,6 +53,15 @@ Status WaitingSession::begin() {
         "nobody makes its samples, and others are pulled: either all inputs of a session are, or none");
   }
   at_ = session_->position();
+  if (shape_.has_parts && (shape_.inputs.size() > 1 || at_.batch > 0)) {
+    has_begun_ = false;
+    return runtime::make_error(
+        message::kPulledInput, shape_.inputs.front(),
+        fmt::format(
+            "a tensor is several samples, and {}: feed it (galatea_session_feed_within() waits for room)",
+            at_.batch > 0 ? "a state does not say how many were pulled"
+                          : "another input is pulled beside it"));
+  }
   wanted_epoch_ = at_.epoch;
   if (shape_.synchronous) return {};
   try {

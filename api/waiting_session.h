@@ -25,6 +25,7 @@ class WaitingSession final : public runtime::Session {
     int batch_size = 1;
     bool synchronous = false;
     bool limits_memory = false;
+    bool has_parts = false;  ///< an input whose tensors are several samples each
   };
   WaitingSession(std::unique_ptr<runtime::Session> session, Shape shape);
   ~WaitingSession() override;

@@ -265,6 +265,10 @@ std::unique_ptr<ir::Graph> Evaluator::stage_with(PipelineObject& pipeline, const
 
 Value Evaluator::policy_result(const Value& image, Span span) {
   if (!probing_policy_ || !is_data(image)) return image;
+  // Something that differs from what comes in, of its type; it is never computed.
+  constexpr int kAxesOfImages = 3;
+  if (image.is_node() && type_of(image).ndim < kAxesOfImages)
+    return node_operator("preemphasis_filter", {image}, span, {});
   return node_operator("flip", {image}, span, {{"horizontal", ir::Attr(int64_t{1}), span}});
 }
 

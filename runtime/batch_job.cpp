@@ -188,6 +188,10 @@ void BatchJob::forget_work() {
 
 std::string BatchJob::describe(int slot) const {
   const auto at = static_cast<size_t>(slot);
+  for (size_t input = 0; input < feeds.size(); ++input)
+    if (!feeds[input]->parts.empty())
+      return fmt::format("part {} of what was fed to '{}'", feeds[input]->parts[at],
+                         loaded_->program->external_inputs[input].port.name);
   if (places.empty()) return fmt::format("sample {}", numbers[at]);
   return loaded_->sources[0].describe(places[at * loaded_->sources.size()]);
 }

@@ -22,6 +22,7 @@ struct FedBatch {
   std::vector<int64_t> ids;       ///< empty: running numbers
   FeedFailures failures;          ///< samples that could not be made; their tensors are none
   std::vector<int64_t> parts;     ///< which part of its tensor each sample is; empty: all of it
+  int64_t num_parts = 0;          ///< of that tensor
   std::shared_ptr<void> counted;  ///< ends the count of its bytes
 };
 

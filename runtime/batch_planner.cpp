@@ -23,6 +23,9 @@ BatchPlanner::BatchPlanner(std::shared_ptr<const LoadedProgram> loaded, Allocato
   }
   feeds_.resize(loaded_->program->external_inputs.size());
   num_fed_.resize(feeds_.size());
+  skip_parts_.resize(feeds_.size());
+  const auto is_many = [](const ExternalInput& input) { return input.parts >= 0; };
+  if (std::ranges::any_of(loaded_->program->external_inputs, is_many)) given_parts_.resize(feeds_.size());
 }
 
 BatchPlanner::Plan BatchPlanner::plan() {
@@ -69,6 +72,11 @@ BatchPlanner::Plan BatchPlanner::plan_fed() {
     queue.pop_front();
   }
   room_.notify_all();
+  for (size_t i = 0; i < given_parts_.size(); ++i) {
+    const FedBatch& batch = *batches[i];
+    const int64_t given = batch.parts.empty() ? 0 : batch.parts.back() + 1;
+    given_parts_[i] = given < batch.num_parts ? given : 0;
+  }
   auto job = make_job(static_cast<int>(batches[0]->samples.size()), false);
   for (const auto& batch : batches) {
     if (batch->ids.empty()) continue;
@@ -101,7 +109,7 @@ std::shared_ptr<BatchJob> BatchPlanner::make_job(int most_samples, bool ends_wit
 }
 
 ResumePoint BatchPlanner::point() const {
-  ResumePoint point{epoch_, batch_index_, position_, running_number_, {}};
+  ResumePoint point{epoch_, batch_index_, position_, running_number_, {}, given_parts_};
   for (const ReaderLoop& reader : readers_) point.readers.emplace_back(reader.epoch(), reader.position());
   return point;
 }
@@ -109,6 +117,10 @@ ResumePoint BatchPlanner::point() const {
 bool BatchPlanner::move_to(const ResumePoint& point) {
   std::lock_guard lock(mutex_);
   if (point.readers.size() != readers_.size()) return false;
+  if (!point.parts.empty()) {
+    if (point.parts.size() != given_parts_.size()) return false;
+    given_parts_ = skip_parts_ = point.parts;
+  }
   for (size_t k = 0; k < readers_.size(); ++k)
     if (!readers_[k].seek(point.readers[k].first, point.readers[k].second)) return false;
   epoch_ = point.epoch;
@@ -206,8 +218,9 @@ Status BatchPlanner::check_sizes(size_t input, const std::vector<FeedPart>& batc
 }
 
 /// The batches that a feed is: one, or, of tensors that are several samples, as many as the samples of each fill.
-Result<std::vector<BatchPlanner::FeedPart>> BatchPlanner::batches_of(size_t input,
-                                                                     const FedBatch& fed) const {
+/// `given`: samples of the first tensor that a run before this one has given.
+Result<std::vector<BatchPlanner::FeedPart>> BatchPlanner::batches_of(size_t input, const FedBatch& fed,
+                                                                     int64_t given) const {
   const ExternalInput& external = loaded_->program->external_inputs[input];
   if (external.parts < 0) return std::vector{FeedPart{.num_samples = fed.samples.size()}};
   if (!fed.ids.empty())
@@ -220,8 +233,15 @@ Result<std::vector<BatchPlanner::FeedPart>> BatchPlanner::batches_of(size_t inpu
     if (!fed.failures.contains(k)) {
       GALATEA_ASSIGN(count, count_parts(*loaded_, external, fed.samples[k]));
     }
-    for (int64_t first = 0; first < count; first += most)
-      batches.push_back({k, first, static_cast<size_t>(std::min(most, count - first))});
+    const int64_t begin = k == 0 ? given : 0;
+    if (begin > 0 && begin >= count)
+      return make_error(
+          message::kBadFeed, external.port.name,
+          fmt::format("the state stands behind sample {} of what was at work there, and what is "
+                      "fed is {} samples: feed first what was at work",
+                      begin, count));
+    for (int64_t first = begin; first < count; first += most)
+      batches.push_back({k, first, static_cast<size_t>(std::min(most, count - first)), count});
   }
   return batches;
 }
@@ -231,6 +251,7 @@ std::shared_ptr<const FedBatch> BatchPlanner::batch_of(const FedBatch& fed, cons
   batch->counted = fed.counted;
   batch->samples.assign(part.num_samples, fed.samples[part.tensor]);
   batch->parts.resize(part.num_samples);
+  batch->num_parts = part.num_parts;
   std::iota(batch->parts.begin(), batch->parts.end(), part.first);
   if (const auto failure = fed.failures.find(part.tensor); failure != fed.failures.end())
     batch->failures.emplace(0, failure->second);
@@ -305,15 +326,17 @@ Status BatchPlanner::feed(const std::string& input, const std::vector<Tensor>& s
     return error;
   }
   const auto number = static_cast<size_t>(at - inputs.begin());
+  int64_t given = 0;
   {
     std::lock_guard lock(mutex_);
+    given = skip_parts_[number];
     GALATEA_TRY(check_feed(number, samples, ids, failures));
   }
   auto batch = std::make_shared<FedBatch>();
   batch->ids = ids;
   batch->failures = failures;
   GALATEA_TRY(take_fed(samples, *batch));
-  GALATEA_ASSIGN(const std::vector<FeedPart> batches, batches_of(number, *batch));
+  GALATEA_ASSIGN(const std::vector<FeedPart> batches, batches_of(number, *batch, given));
   std::vector<FeedEntry> entries;
   if (at->parts < 0) {
     entries.emplace_back(std::move(batch));
@@ -324,6 +347,7 @@ Status BatchPlanner::feed(const std::string& input, const std::vector<Tensor>& s
   GALATEA_TRY(check_sizes(number, batches));
   feeds_[number].insert(feeds_[number].end(), entries.begin(), entries.end());
   num_fed_[number] += static_cast<int64_t>(entries.size());
+  skip_parts_[number] = 0;
   return {};
 }
 

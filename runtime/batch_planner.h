@@ -63,6 +63,7 @@ class BatchPlanner {
     size_t tensor = 0;
     int64_t first = 0;
     size_t num_samples = 0;
+    int64_t num_parts = 0;  ///< of the tensor
   };
 
   Plan plan_read();
@@ -74,7 +75,7 @@ class BatchPlanner {
   const std::deque<FeedEntry>* find_feed(const std::string& input) const;
   Status check_feed(size_t input, const std::vector<Tensor>& samples, const std::vector<int64_t>& ids,
                     const FeedFailures& failures) const;
-  Result<std::vector<FeedPart>> batches_of(size_t input, const FedBatch& fed) const;
+  Result<std::vector<FeedPart>> batches_of(size_t input, const FedBatch& fed, int64_t given) const;
   static std::shared_ptr<const FedBatch> batch_of(const FedBatch& fed, const FeedPart& part);
   Status check_sizes(size_t input, const std::vector<FeedPart>& batches) const;
   Status take_fed(const std::vector<Tensor>& samples, FedBatch& batch);
@@ -91,7 +92,9 @@ class BatchPlanner {
   std::vector<ReaderLoop> readers_;
   std::vector<std::deque<FeedEntry>> feeds_;
   std::shared_ptr<std::atomic<int64_t>> fed_bytes_ = std::make_shared<std::atomic<int64_t>>(0);
-  std::vector<int64_t> num_fed_;  ///< batches and end marks ever queued, per input
+  std::vector<int64_t> num_fed_;      ///< batches and end marks ever queued, per input
+  std::vector<int64_t> given_parts_;  ///< per input, of the tensor whose parts are planned
+  std::vector<int64_t> skip_parts_;   ///< per input, of the next tensor: a state says that they were given
   int64_t epoch_ = 0, batch_index_ = 0, position_ = 0, running_number_ = 0, num_jobs_ = 0;
   bool paused_ = false, closed_ = false;
   std::condition_variable room_;  ///< a batch was taken out of a queue

@@ -35,7 +35,12 @@ Result<int64_t> count_parts(const LoadedProgram& loaded, const ExternalInput& in
   context.scalar_results = {&count, 1};
   context.state = native.state.get();
   Status status = native.function.call(context);
-  if (!status) return std::unexpected(loaded.located(std::move(status.error()), input.location));
+  if (!status) {
+    Error error = loaded.located(std::move(status.error()), input.location);
+    if (!error.diagnostics.empty())
+      error.diagnostics.front().notes.push_back(fmt::format("it was fed to '{}'", input.port.name));
+    return std::unexpected(std::move(error));
+  }
   const int64_t parts = cell_to_int(DType::kI64, count);
   if (parts < 1) return make_error(message::kBadProgram, fmt::format("a fed tensor is {} samples", parts));
   return parts;

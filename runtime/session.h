@@ -34,6 +34,8 @@ struct ResumePoint {
   int64_t sample = 0;                                ///< in the epoch
   int64_t number = 0;                                ///< of the next sample, over all epochs
   std::vector<std::pair<int64_t, int64_t>> readers;  ///< epoch and position of each
+  /// Per external input how many samples of the tensor at work were given; empty where each is one sample.
+  std::vector<int64_t> parts = {};
   friend bool operator==(const ResumePoint&, const ResumePoint&) = default;
 };
 

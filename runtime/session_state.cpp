@@ -108,6 +108,7 @@ std::string to_text(const SessionState& state) {
                              {"number", state.point.number},  {"readers", std::move(readers)},
                              {"program", hex(state.program)}, {"data", hex(state.data)},
                              {"seed", hex(state.seed)},       {"batch_size", state.batch_size}};
+  if (!state.point.parts.empty()) document["parts"] = state.point.parts;
   document["check"] = check_of(document);
   return json_text(document);
 }
@@ -152,6 +153,13 @@ Result<SessionState> parse_session_state(std::string_view text) {
       break;
     }
     state.point.readers.emplace_back(*epoch, *position);
+  }
+  const nlohmann::json parts = members.take("parts");
+  if (!parts.is_null() && !parts.is_array()) members.refuse("parts");
+  for (const nlohmann::json& part : parts) {
+    const auto given = count(part);
+    if (!given) members.refuse("parts");
+    state.point.parts.push_back(given.value_or(0));
   }
   if (const std::string wrong = members.wrong(); !wrong.empty())
     return damaged(fmt::format("its `{}` is not what a state has there", wrong));

@@ -47,6 +47,8 @@ Status file_read(runtime::NativeContext& context) {
 
 }  // namespace
 
+int64_t bytes_of_copy(const runtime::Tensor& tensor) { return tensor.is_dense() ? 0 : tensor.num_bytes(); }
+
 std::span<const uint8_t> bytes_of_input(const runtime::Tensor& tensor, std::vector<uint8_t>& copy) {
   if (!tensor.is_dense()) {
     copy.resize(static_cast<size_t>(tensor.num_bytes()));

@@ -20,6 +20,8 @@ inline constexpr const char* kFileRead = "file.read";
 
 /// Bytes of a tensor of one axis, which may have gaps: `copy` is where they go then.
 std::span<const uint8_t> bytes_of_input(const runtime::Tensor& tensor, std::vector<uint8_t>& copy);
+/// How large that copy becomes.
+int64_t bytes_of_copy(const runtime::Tensor& tensor);
 
 /// Opens the file, for this call and the thread's next one of fed_file().
 Result<std::shared_ptr<const ByteSource>> look_at_fed_file(runtime::NativeContext& context,

@@ -132,7 +132,7 @@ Status inflate(runtime::NativeContext& context) {
 int64_t inflate_working_bytes(std::span<const runtime::Tensor> inputs, std::span<const Cell>,
                               const runtime::NativeState*) {
   constexpr int64_t kOfChunk = sizeof(Chunk) + 2 * sizeof(int64_t);
-  int64_t bytes = inputs[0].num_bytes();  // a copy where the input has gaps
+  int64_t bytes = bytes_of_copy(inputs[0]);
   for (const runtime::Tensor& list : inputs.subspan(1)) bytes += kOfChunk * list.volume();
   return bytes;
 }

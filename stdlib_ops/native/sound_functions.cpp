@@ -46,7 +46,7 @@ Status decode_sound(runtime::NativeContext& context) {
 /// A copy of the input where it has gaps, and the codec.
 int64_t bytes_of_sound(std::span<const runtime::Tensor> inputs, std::span<const Cell>,
                        const runtime::NativeState*) {
-  return inputs[0].num_bytes() + sound_working_bytes(inputs[0].num_bytes());
+  return bytes_of_copy(inputs[0]) + sound_working_bytes(inputs[0].num_bytes());
 }
 
 std::vector<Port> encoded_sound_ports() {

@@ -242,7 +242,7 @@ int64_t bytes_of_film(const FilmFile& file) {
 int64_t bytes_of_encoded(std::span<const runtime::Tensor> inputs, std::span<const Cell>,
                          const runtime::NativeState* state) {
   std::vector<uint8_t> copy;
-  return inputs[0].num_bytes() +
+  return bytes_of_copy(inputs[0]) +
          bytes_of_film(film_of(inputs[0], *static_cast<const VideoState*>(state), copy));
 }
 

@@ -1,7 +1,7 @@
 // inputs.video: films that the host feeds, each of which is several samples.
 //
 // Comes in: a film's bytes, by the name of the input. Goes out: clips of `sequence_length` frames, FHWC, one behind
-// the other. A call becomes two nodes: fed_film says which sequence of which film a sample is, film_sequence decodes
+// the other. A call becomes two nodes: one says which sequence of which film a sample is, the other decodes
 // it, no further than it is read.
 #include <algorithm>
 #include <iterator>
@@ -15,6 +15,9 @@ namespace galatea::ops {
 namespace {
 
 constexpr int64_t kMostSequenceFrames = 1'000'000;
+// Messages name them: behind the name that users wrote.
+constexpr const char* kFedFilm = "inputs.video.film";
+constexpr const char* kFilmSequence = "inputs.video.sequence";
 
 std::vector<ArgSpec> sequence_args() {
   std::vector<ArgSpec> args = {
@@ -77,8 +80,8 @@ std::vector<ir::Arg> args_for(const op::Expansion& expansion, const Operator& no
 }
 
 Result<std::optional<ir::NodeId>> expand_inputs_video(const op::Expansion& expansion) {
-  const Operator& film = *expansion.registry.find("fed_film");
-  const Operator& sequence = *expansion.registry.find("film_sequence");
+  const Operator& film = *expansion.registry.find(kFedFilm);
+  const Operator& sequence = *expansion.registry.find(kFilmSequence);
   GALATEA_ASSIGN(const ir::ValueId encoded, expansion.add(film.name, {}, args_for(expansion, film)));
   const ir::Graph& graph = expansion.builder.graph();
   std::vector<ir::ValueId> fed = graph.node(graph.value(encoded).node).outputs;
@@ -117,7 +120,7 @@ Operator make_inputs_video() {
 
 Operator make_fed_film() {
   Operator op;
-  op.name = "fed_film";
+  op.name = kFedFilm;
   op.summary = "Which part of which film a sample is.";
   op.documentation = "A film's bytes, as the host fed them, and the number of the sequence.";
   op.kind = OperatorKind::kNative;
@@ -143,7 +146,7 @@ Operator make_fed_film() {
 
 Operator make_film_sequence() {
   Operator op;
-  op.name = "film_sequence";
+  op.name = kFilmSequence;
   op.summary = "The frames of one sequence of a film.";
   op.documentation = "As fn.inputs.video, of a sample whose film and place there are known.";
   op.kind = OperatorKind::kNative;

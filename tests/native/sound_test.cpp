@@ -10,6 +10,7 @@
 #include "stdlib_ops/native/bytes.h"
 #include "stdlib_ops/native/nemo_source.h"
 #include "stdlib_ops/native/sound/sound_file.h"
+#include "stdlib_ops/native/sound_functions.h"
 
 namespace galatea::native {
 namespace {
@@ -255,6 +256,22 @@ TEST(Manifest, PartsAreRoundedDown) {
   EXPECT_EQ(range(0.5, -1), (FrameRange{11025, 22050}));
   EXPECT_EQ(range(-0.5, 0), (FrameRange{0, 0}));
   EXPECT_EQ(range(1e300, 1e300), (FrameRange{22050, 22050}));
+}
+
+/// An hour's bytes are claimed twice only where they are copied.
+TEST(Sound, ClaimsACopyOfBytesWithGapsAlone) {
+  std::vector<uint8_t> bytes(2000);
+  const int64_t size = 1000;
+  runtime::Tensor tensor;
+  tensor.data = bytes.data();
+  tensor.set_dense(DType::kU8, {&size, 1});
+  for (const runtime::NativeFunction& function : sound_functions()) {
+    const int64_t dense = function.working_bytes({&tensor, 1}, {}, nullptr);
+    EXPECT_EQ(dense, sound_working_bytes(size)) << function.name;
+    runtime::Tensor every_second = tensor;
+    every_second.strides[0] = 2;
+    EXPECT_EQ(function.working_bytes({&every_second, 1}, {}, nullptr), dense + size) << function.name;
+  }
 }
 
 }  // namespace

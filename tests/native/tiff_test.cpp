@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <tiff.h>
 
+#include "base/scalar_op.h"
 #include "tests/native/decoding.h"
 #include "tests/native/tiff_encoder.h"
 

@@ -54,8 +54,8 @@ const std::set<std::string> kTestedElsewhere = {
     "readers.video_clips",
     "readers.video_resize",
     "inputs.video",
-    "fed_film",
-    "film_sequence",
+    "inputs.video.film",
+    "inputs.video.sequence",
     "video_clip",
     "video_sample",  // video_test
     "readers.tfrecord",

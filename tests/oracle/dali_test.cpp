@@ -72,7 +72,7 @@ INSTANTIATE_TEST_SUITE_P(Recorded, Dali,
                                            "batch", "numbers", "volumes", "tensors", "cropped", "neighbours",
                                            "tensor_resize", "debayer", "placed", "arguments", "boxes",
                                            "box_rows", "pasted", "jpeg", "detection", "pictures", "space",
-                                           "waveforms", "sound"),
+                                           "waveforms", "sound", "speech"),
                          [](const auto& test) { return std::string(test.param); });
 
 }  // namespace

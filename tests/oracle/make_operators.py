@@ -16,7 +16,7 @@ from recorder import Group  # noqa: E402
 
 GROUPS = ["resize", "window", "colour", "filter", "warp", "transforms", "shape", "arithmetic", "indexing", "decode", "branch", "random",
           "pipeline", "values", "tables", "auto_augment", "sequences", "batch", "numbers", "volumes", "tensors", "cropped", "neighbours", "placed", "tensor_resize", "debayer",
-          "arguments", "boxes", "box_rows", "pasted", "jpeg", "detection", "pictures", "space", "waveforms", "sound"]
+          "arguments", "boxes", "box_rows", "pasted", "jpeg", "detection", "pictures", "space", "waveforms", "sound", "speech"]
 
 
 def main(names):

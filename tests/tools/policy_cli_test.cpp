@@ -515,4 +515,33 @@ TEST_F(PolicyCommand, APipelineLoadsAPolicyAndDependsOnItsText) {
   EXPECT_EQ(same, twice);
 }
 
+/// examples/policy_speech: a document that names functions of a file beside it, and a pipeline that loads it.
+TEST_F(PolicyCommand, TheExampleOfSpeechIsSeenAndRuns) {
+  const std::string example = GALATEA_SOURCE_DIR "/examples/policy_speech/";
+  const fs::path recorded = GALATEA_SOURCE_DIR "/tests/readers/recorded/speech";
+  Outcome checked = policy({"validate", example + "speech.json"});
+  EXPECT_EQ(checked.out, example + "speech.json: fine\n") << checked.err;
+  fs::create_directories(folder_ / "recordings/one");
+  fs::copy(recorded / "mono.wav", folder_ / "recordings/one/mono.wav");
+  Outcome seen =
+      policy({"view", example + "speech.json", "--data", path("recordings"), "-o", path("sheet.png")});
+  EXPECT_EQ(seen.status, 0) << seen.err;
+  EXPECT_TRUE(read_file(path("sheet.png")).starts_with("\x89PNG"));
+  std::map<std::string, std::string> runs;
+  for (const char* name : {"speech.json", "none.json"}) {
+    std::ofstream(path("none.json"))
+        << R"({"format": "augment-policy", "version": 1, "bins": 2, "augmentations": {"louder": {"op": "sound.gain"}},
+            "policy": {"seq": []}})";
+    const std::string document = name == std::string("none.json") ? path(name) : example + name;
+    Outcome run = galatea::testing::run_galatea(
+        {"run", example + "train.dali-dsl", "--set", "data=" + recorded.string(), "--policies", document,
+         "--save", path("out")},
+        folder_);
+    ASSERT_EQ(run.status, 0) << run.err;
+    runs[name] = read_file(folder_ / "out" / fs::path(name).stem() / "out0/000000.npy");
+    EXPECT_TRUE(contains(runs[name].substr(0, 128), "'shape': (80, ")) << runs[name].substr(0, 128);
+  }
+  EXPECT_NE(runs["speech.json"], runs["none.json"]);
+}
+
 }  // namespace

@@ -97,6 +97,31 @@ TEST(Colours, AreTheSameByAnyLoops) {
       }
 }
 
+/// Every range and matrix, any part of a row: blocks of 32 columns, what is left of one, and the edges.
+TEST(Colours, AreTheSameByAnyLoopsInEveryPart) {
+  using native::video::Matrix;
+  for (const int32_t width : {2, 4, 30, 32, 34, 64, 98, 160}) {
+    Noise<uint8_t> noise(width, 4, 8, Picture::Kind::kYuv, 1);
+    for (const bool is_full_range : {false, true})
+      for (const Matrix matrix : {Matrix::kBt601, Matrix::kBt709, Matrix::kBt2020}) {
+        noise.picture.is_full_range = is_full_range;
+        noise.picture.matrix = matrix;
+        for (const int64_t x0 : {0, 1, 2, 31, 33})
+          for (const int64_t cut : {0, 1, 3}) {
+            const Box box{0, x0, 4, width - cut};
+            if (box.x0 >= box.x1) continue;
+            const auto bytes = static_cast<size_t>(4 * (box.x1 - box.x0) * 3);
+            std::vector<uint8_t> here(bytes, 1), anywhere(bytes, 2);
+            const native::video::Colours colours{.pixels = x0 % 2 == 0 ? Pixels::kRgb : Pixels::kBgr,
+                                                 .is_tagged = true};
+            ASSERT_TRUE(write_pixels(noise.picture, colours, box, "noise", here.data()));
+            ASSERT_TRUE(write_pixels(noise.picture, colours, box, "noise", anywhere.data(), Loops::kOfAny));
+            EXPECT_EQ(here, anywhere) << width << " columns, from " << x0 << " to " << width - cut;
+          }
+      }
+  }
+}
+
 TEST(FilmLists, NameAFilmItsLabelAndItsPart) {
   const auto films = native::parse_film_list("a.mp4 3\n\n  b.mp4\t4 0.5\nc.mp4 5 -1.5 2e0\n", "list");
   ASSERT_TRUE(films);

@@ -102,11 +102,13 @@ class Feed:
         self.ndims: dict[str, int | None] = {}
         self.repeat_last = bool(options.get("repeat_last"))
         self.is_film = bool(options.get("is_film"))  # what is fed is any number of batches
+        self.blocking = bool(options.get("blocking"))  # a run waits until another thread feeds
 
     @staticmethod
-    def of_film(name: str) -> "Feed":
+    def of_film(name: str, blocking: bool) -> "Feed":
         """The input of one call of inputs.video: bytes of films."""
-        return Feed([name], {"dtype": types.UINT8, "ndim": 1, "is_film": True}).declare()
+        options = {"dtype": types.UINT8, "ndim": 1, "is_film": True, "blocking": blocking}
+        return Feed([name], options).declare()
 
     def declare(self) -> "Feed":
         """What the call said of each of its inputs."""
@@ -244,8 +246,8 @@ def external_source(source=None, num_outputs=None, **options: Any) -> Any:
     `batch_info`: a callable gets a `BatchInfo`. `parallel`: the source runs in worker processes,
     `prefetch_queue_depth` batches ahead. `dtype`, `ndim`, `layout`: what is given is checked;
     lists of them, one for each output. `repeat_last`: where nothing new was fed, the last batch
-    comes again. `no_copy`, `cuda_stream`, `use_copy_kernel`, `blocking` and
-    `bytes_per_sample_hint` are accepted and have no effect.
+    comes again. `blocking`: a run without a batch waits until another thread feeds one. `no_copy`,
+    `cuda_stream`, `use_copy_kernel` and `bytes_per_sample_hint` are accepted and have no effect.
     """
     if options.get("batch") is None:
         options["batch"] = True  # of the function; `ops.ExternalSource` asks `parallel`

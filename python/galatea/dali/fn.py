@@ -185,7 +185,7 @@ def call(path: str, inputs: tuple, keywords: dict[str, Any], shown: str = "") ->
         made = _operators.call(operator, tuple(given), arguments)
     if is_fed and pipe is not None:
         pipe._input_nodes[made] = arguments["name"]
-        pipe._feeds.append(_Feed.of_film(arguments["name"]))
+        pipe._feeds.append(_Feed.of_film(arguments["name"], arguments.get("blocking") is True))
     _enumerations.follow(operator["name"], given, keywords, made)
     is_reader = "readers" in operator["name"].split(".")[:-1]  # experimental ones, too
     if is_reader and pipe is not None:

@@ -197,6 +197,7 @@ class Pipeline(Running, Readers, Saving):
         self._consumed = 0
         self._inputs = set()
         self._fed = {}
+        self._feeding = threading.Condition()
         self._has_fed = False
         self._last_fed = {}
         self._full = None

@@ -28,6 +28,9 @@ from .types import PipelineAPIType
 from .values import FullBatches, list_of_parts
 
 
+_NOTHING_FED = "G0904"
+
+
 class Running(State):
     """What runs a `Pipeline`: a part of that class."""
 
@@ -256,7 +259,14 @@ class Running(State):
                 samples = [np.array(one, order="C") for one in samples]
             else:
                 samples = np.array(samples, order="C")
-        self._fed[name].append((samples, layout))
+        with self._feeding:
+            self._fed[name].append((samples, layout))
+            self._feeding.notify_all()
+
+    def _wait_for(self, names: list[str]) -> None:
+        """Until another thread has fed one of these inputs."""
+        with self._feeding:
+            self._feeding.wait_for(lambda: any(self._fed[name] for name in names))
 
     def _hand_over(self) -> None:
         """Gives the session one batch of each input.
@@ -269,7 +279,11 @@ class Running(State):
             queue = self._fed[name]
             if not queue and name in self._last_fed:
                 queue.append(self._last_fed[name])
-            if not queue and not (name in feeds and feeds[name].is_film):
+            if name in feeds and feeds[name].is_film:
+                continue
+            if not queue and name in feeds and feeds[name].blocking:
+                self._wait_for([name])
+            if not queue:
                 raise NothingFedError(
                     f"the input {name!r} has no batch: call feed_input() before each run, or give "
                     "external_source a source"
@@ -277,21 +291,25 @@ class Running(State):
         for name in sorted(name for name in self._inputs if self._fed[name]):
             if name in repeating:
                 self._last_fed[name] = self._fed[name][0]
-            samples, layout = self._fed[name].popleft()
-            is_list = isinstance(samples, list)
-            box = samples if is_list else [samples]
-            del samples
-            # What nobody can change any more is read where it lies.
-            driver = feeds[name].driver if name in feeds else None
-            is_workers = driver is not None and driver.parallel
-            lends = name not in repeating and (is_workers or nobody_else_has(box))
-            try:
-                self._session.feed(name, box if is_list else box[0], None, 0, layout, lends)
-            except GalateaError as error:
-                raise raised(error) from error
-            finally:
-                flush_log(default_engine())
+            self._hand_over_of(name, feeds.get(name), name not in repeating)
         self._has_fed = True
+
+    def _hand_over_of(self, name: str, feed: Feed | None = None, may_lend: bool = True) -> None:
+        """Gives the session one batch of an input."""
+        samples, layout = self._fed[name].popleft()
+        is_list = isinstance(samples, list)
+        box = samples if is_list else [samples]
+        del samples
+        # What nobody can change any more is read where it lies.
+        driver = feed.driver if feed is not None else None
+        is_workers = driver is not None and driver.parallel
+        lends = may_lend and (is_workers or nobody_else_has(box))
+        try:
+            self._session.feed(name, box if is_list else box[0], None, 0, layout, lends)
+        except GalateaError as error:
+            raise raised(error) from error
+        finally:
+            flush_log(default_engine())
 
     # Running.
 
@@ -434,6 +452,18 @@ class Running(State):
         if self._program.num_outputs >= 0 or self._has_fed:
             self._state_before = (self._session.state(), 0)
 
+    def _wait_for_films(self) -> bool:
+        """Hands over the next one that is fed; False where no input of films blocks."""
+        films = [feed for feed in self._feeds if feed.is_film and feed.blocking]
+        names = [name for feed in films for name in feed.names]
+        if not names:
+            return False
+        self._wait_for(names)
+        for name in names:
+            if self._fed[name]:
+                self._hand_over_of(name)
+        return True
+
     def _next_batch(self) -> Batch:
         ends = 0
         while True:
@@ -441,6 +471,8 @@ class Running(State):
             try:
                 handle = self._session.next(-1)
             except GalateaError as error:
+                if error.code == _NOTHING_FED and self._wait_for_films():
+                    continue
                 raise raised(error) from error
             finally:
                 flush_log(default_engine())

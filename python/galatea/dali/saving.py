@@ -20,7 +20,7 @@ from .state import State
 _FORM = "galatea.dali pipeline 2"
 _CHECKPOINT = "galatea.dali checkpoint 1"
 # What a call of external_source says of its inputs; its source is code, and stays behind.
-_OF_FEEDS = ("dtype", "ndim", "layout", "repeat_last", "num_outputs", "is_film")
+_OF_FEEDS = ("dtype", "ndim", "layout", "repeat_last", "num_outputs", "is_film", "blocking")
 
 
 class Saving(State):

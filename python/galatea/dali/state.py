@@ -55,6 +55,7 @@ class State:
     _full: Any  # values.FullBatches
     _inputs: set[str]
     _fed: dict[str, collections.deque]
+    _feeding: Any  # a threading.Condition: something was fed
     _last_fed: dict[str, Any]
     _has_fed: bool
     _metas: dict[str, dict]

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "stdlib_ops/native/video/rgb_avx2.h"
 #include "stdlib_ops/native/video/stretch.h"
 
 namespace galatea::native::video {
@@ -90,10 +91,10 @@ void weigh(const Sample* __restrict from, int32_t factor, int32_t offset, int64_
 }
 
 /// 3/4 of one line and 1/4 of another, times 4.
-template <typename Sample>
+template <typename Sample, typename Quarters>
 void between_lines(const Sample* __restrict near, const Sample* __restrict far, int64_t count,
-                   int32_t* __restrict to) {
-  for (int64_t k = 0; k < count; ++k) to[k] = near[k] * 3 + far[k];
+                   Quarters* __restrict to) {
+  for (int64_t k = 0; k < count; ++k) to[k] = static_cast<Quarters>(near[k] * 3 + far[k]);
 }
 
 /// Two samples for each of those of a line that have neighbours.
@@ -122,11 +123,12 @@ class Rows {
   int32_t middle() const { return 1 << (picture_.bits - 1 + kSixteenths); }
 
   /// Cb (plane 1) or Cr (2) of a row, at the columns that there are, in quarters.
-  void chroma(int plane, int64_t y, std::pair<int64_t, int64_t> columns, int32_t* line) const {
+  template <typename Quarters>
+  void chroma(int plane, int64_t y, std::pair<int64_t, int64_t> columns, Quarters* line) const {
     const auto [from, until] = columns;
     if (picture_.shift_y == 0) {
       const Sample* const row = plane_row(plane, y);
-      for (int64_t k = from; k < until; ++k) line[k] = row[k] * 4;
+      for (int64_t k = from; k < until; ++k) line[k] = static_cast<Quarters>(row[k] * 4);
     } else {
       const Between rows = between(y, (int64_t{picture_.height} + 1) / 2);
       const Sample *const near = plane_row(plane, rows.near), *const far = plane_row(plane, rows.far);
@@ -180,6 +182,51 @@ void scale_line(const Sample* from, int64_t count, int bits, uint8_t* to) {
   const int shift = bits - 8, half = shift == 0 ? 0 : 1 << (shift - 1);
   for (int64_t k = 0; k < count; ++k) to[k] = byte_of((from[k] + half) >> shift);
 }
+
+#ifdef __x86_64__
+/// Films as most are, by write_rgb_row_avx2().
+class QuickRgbWriter {
+ public:
+  static bool can_write(const Picture& picture, const Colours& colours) {
+    return picture.kind == Picture::Kind::kYuv && picture.bits == 8 && picture.shift_x == 1 &&
+           !is_stretched(picture) && (colours.pixels == Pixels::kRgb || colours.pixels == Pixels::kBgr);
+  }
+
+  QuickRgbWriter(const Picture& picture, const Colours& colours, Matrix matrix, const Box& box)
+      : picture_(picture), box_(box), rows_(picture) {
+    const Coefficients is = coefficients_of(matrix, picture.is_full_range);
+    const int32_t black = picture.is_full_range ? 0 : 16 << kSixteenths;
+    factors_ = {.y = is.y,
+                .r_cr = is.r_cr,
+                .b_cb = is.b_cb,
+                .g_cb = is.g_cb,
+                .g_cr = is.g_cr,
+                .offset = (1 << (kPoint + kSixteenths - 1)) - black * is.y,
+                .is_bgr = colours.pixels == Pixels::kBgr};
+    for (auto& line : chroma_) line.resize(static_cast<size_t>(1 + rows_.chroma_width() + kChromaBehind));
+  }
+
+  void row(int64_t y, uint8_t* to) {
+    const auto columns = rows_.chroma_columns(box_.x0, box_.x1);
+    for (int plane : {1, 2}) {
+      int16_t* const line = chroma_[plane - 1].data() + 1;
+      rows_.chroma(plane, y, columns, line);
+      // Next to the edge stands the edge.
+      line[columns.first - 1] = line[columns.first];
+      line[columns.second] = line[columns.second - 1];
+    }
+    write_rgb_row_avx2(rows_.plane_row(0, y), chroma_[0].data() + 1, chroma_[1].data() + 1, box_.x0, box_.x1,
+                       picture_.width, factors_, to);
+  }
+
+ private:
+  const Picture& picture_;
+  const Box box_;
+  const Rows<uint8_t> rows_;
+  RgbFactors factors_;
+  std::vector<int16_t> chroma_[2];  ///< from column -1 on
+};
+#endif
 
 template <typename Sample>
 class PixelWriter {
@@ -307,19 +354,19 @@ class PixelWriter {
   std::optional<StretchedChroma<Sample>> stretched_;  ///< of odd extents
 };
 
-template <typename Sample>
+template <typename Writer>
 void write_rows(const Picture& picture, const Colours& colours, Matrix matrix, const Box& box, uint8_t* to) {
-  PixelWriter<Sample> writer(picture, colours, matrix, box);
+  Writer writer(picture, colours, matrix, box);
   const int64_t bytes = (box.x1 - box.x0) * channels_of(colours.pixels);
   for (int64_t y = box.y0; y < box.y1; ++y, to += bytes) writer.row(y, to);
 }
 
 #ifdef __x86_64__
 /// The same loops, all of them compiled into this one for vectors of 32 bytes.
-template <typename Sample>
+template <typename Writer>
 [[gnu::target("avx2"), gnu::flatten]] void write_rows_avx2(const Picture& picture, const Colours& colours,
                                                            Matrix matrix, const Box& box, uint8_t* to) {
-  write_rows<Sample>(picture, colours, matrix, box, to);
+  write_rows<Writer>(picture, colours, matrix, box, to);
 }
 #endif
 
@@ -327,10 +374,13 @@ template <typename Sample>
 void write_rows_by([[maybe_unused]] Loops loops, const Picture& picture, const Colours& colours,
                    Matrix matrix, const Box& box, uint8_t* to) {
 #ifdef __x86_64__
-  if (loops == Loops::kOfThisMachine && __builtin_cpu_supports("avx2"))
-    return write_rows_avx2<Sample>(picture, colours, matrix, box, to);
+  if (loops == Loops::kOfThisMachine && __builtin_cpu_supports("avx2")) {
+    if (QuickRgbWriter::can_write(picture, colours))
+      return write_rows_avx2<QuickRgbWriter>(picture, colours, matrix, box, to);
+    return write_rows_avx2<PixelWriter<Sample>>(picture, colours, matrix, box, to);
+  }
 #endif
-  write_rows<Sample>(picture, colours, matrix, box, to);
+  write_rows<PixelWriter<Sample>>(picture, colours, matrix, box, to);
 }
 
 }  // namespace

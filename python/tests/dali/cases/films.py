@@ -1,5 +1,6 @@
 """Films on the CPU, of the codecs that DALI's CPU decodes: clips, labels, epochs, iterators."""
 
+import threading
 import zlib
 from pathlib import Path
 
@@ -175,4 +176,59 @@ def input_beside_another(m):
     for number in range(3):
         pipe.feed_input("x", [m.np.int32(number)] * 2)
         given.append(brief(m, pipe.run()))
+    return given
+
+
+def _fed_by_a_thread(m, pipe, name, batches):
+    """What runs give while another thread feeds; each of its feeds waits for the run before."""
+    is_wanted = threading.Semaphore(1)
+
+    def feed():
+        for batch in batches:
+            is_wanted.acquire()
+            pipe.feed_input(name, batch)
+
+    thread = threading.Thread(target=feed, daemon=True)
+    thread.start()
+    given = []
+    for _ in batches:
+        given.append(brief(m, pipe.run()))
+        is_wanted.release()
+    thread.join()
+    return given
+
+
+@case
+def input_that_waits(m):
+    pipe = m.Pipeline(8, 1, None, prefetch_queue_depth=1)
+    with pipe:
+        pipe.set_outputs(
+            m.fn.experimental.inputs.video(name="film", blocking=True, sequence_length=5)
+        )
+    pipe.build()
+    return _fed_by_a_thread(m, pipe, "film", [[m.np.fromfile(f, m.np.uint8)] for f in (VP9, VP8)])
+
+
+@case
+def source_that_waits(m):
+    pipe = m.Pipeline(2, 1, None, prefetch_queue_depth=1)
+    with pipe:
+        pipe.set_outputs(m.fn.external_source(name="x", blocking=True) + 1)
+    pipe.build()
+    return _fed_by_a_thread(m, pipe, "x", [[m.np.int32(number)] * 2 for number in range(3)])
+
+
+@case
+def input_beside_a_reader(m):
+    """As many labels of the reader as there are sequences, epoch after epoch."""
+    pipe = m.Pipeline(2, 1, None, prefetch_queue_depth=1)
+    with pipe:
+        film = m.fn.experimental.inputs.video(name="film", sequence_length=8)
+        _, label = m.fn.readers.file(file_root=m.files(3), name="files")
+        pipe.set_outputs(film, label)
+    pipe.build()
+    given = []
+    for _ in range(2):
+        pipe.feed_input("film", [m.np.fromfile(VP9, m.np.uint8)])
+        given += [brief(m, pipe.run()) for _ in range(2)]
     return given
