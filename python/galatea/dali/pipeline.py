@@ -36,7 +36,6 @@ from .saving import Saving
 from .stages import calls_python, cut, programs_of, seeds_draws
 from .types import PipelineAPIType
 
-do_not_convert = _galatea.do_not_convert
 _current = threading.local()
 
 
@@ -174,6 +173,7 @@ class Pipeline(Running, Readers, Saving):
         self._input_nodes = {}
         self._feeds = []
         self._readers = {}
+        self._unnamed = 0  # operators that were given no name
         self._graph_out = None
         self._made = None
         self._plan = None
@@ -512,6 +512,11 @@ def pipeline_def(fn: Callable | None = None, *, enable_conditionals: bool = Fals
         return create_pipeline
 
     return decorate if fn is None else decorate(fn)
+
+
+def do_not_convert(func: Callable | None = None) -> Callable:
+    """Leaves a function as it is: `if` in it is Python's, and data has no truth there."""
+    return do_not_convert if func is None else _galatea.do_not_convert(func)
 
 
 def _experimental() -> Any:
