@@ -175,6 +175,7 @@ class Pipeline(Running, Readers, Saving):
         self._readers = {}
         self._unnamed = 0  # operators that were given no name
         self._graph_out = None
+        self._results = []  # the nodes that are outputs
         self._made = None
         self._plan = None
         self._common = {}
@@ -369,6 +370,7 @@ class Pipeline(Running, Readers, Saving):
         with self._recorder:
             at = self._place
             elements = [self._recorder.value(one, at) for one in outputs]
+            self._results = outputs
             self._recorder.result = Display("(", elements)
             self._recorder.result_place = at
         self._recorder.drop_unused_inputs()
@@ -389,7 +391,6 @@ class Pipeline(Running, Readers, Saving):
         if not calls_python(self._recorder.body):
             self._made = _galatea.Pipeline.of(self._recorder, self._place, options)
             return
-        self._results = outputs
         self._plan = cut(self._recorder, outputs, self._place, options, self._common)
         self._made = self._plan.steps[0].made
 
