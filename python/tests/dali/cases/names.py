@@ -270,3 +270,11 @@ def infos_are_told_apart(m, name):
     numbers = range({"SampleInfo": 4, "BatchInfo": 2}[name])
     one, other = (getattr(m.types, name)(*numbers) for _ in range(2))
     return [one == one, one == other, len({one, other})]
+
+
+@case
+def functions_that_are_pickled_by_value(m):
+    def three():
+        return 3
+
+    return m.load("pickling").pickle_by_value(fun=three)()
