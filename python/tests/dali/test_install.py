@@ -206,6 +206,15 @@ def test_an_internal_name_says_that_it_is_one():
     assert types._int_like_types[0] == types.BOOL and types.FLOAT in types._float_types
 
 
+def test_what_is_not_there_says_what_stands_for_it():
+    from galatea.dali.experimental import dynamic, torchvision
+
+    with pytest.raises(NotImplementedError, match="torchvision.Resize .*from-torchvision.md"):
+        torchvision.Resize((3, 4))
+    with pytest.raises(NotImplementedError, match="dynamic.Stream .*from-dali.md"):
+        dynamic.Stream()
+
+
 def test_operators_say_what_is_not_told_of_their_engine():
     resize = ops.Resize(size=3)
     assert resize.schema_name == "Resize" and ops.readers.File.schema_name == "readers__File"
