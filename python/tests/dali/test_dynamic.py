@@ -69,8 +69,8 @@ def test_values_tell_what_they_are_not():
         ndd.as_tensor(batch)
     with pytest.raises(TypeError, match="draws nothing"):
         ndd.flip(batch, rng=ndd.random.RNG(seed=1))
-    with pytest.raises(NotImplementedError, match="experimental.dynamic.ExternalSource"):
-        ndd.ExternalSource()
+    with pytest.raises(NotImplementedError, match="experimental.dynamic.ThreadPool"):
+        ndd.ThreadPool()
     with pytest.raises(NotImplementedError, match="clone"):
         ndd.random.RNG(seed=1).clone()
 

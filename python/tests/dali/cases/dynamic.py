@@ -287,3 +287,51 @@ def nodes_of_torchdata(m, batch_size):
     found = [[[one.tolist() for one in step] for step in loader] for _ in range(2)]
     wrong = m.raises(lambda: nodes.Reader(d.readers.File, batch_size=2, file_root=".", x=3))
     return [found, reader.get_metadata()["epoch_size"], wrong]
+
+
+def taken(m, source, count=5, **options):
+    """What calls of a source give, up to its end."""
+    found = []
+    for _ in range(count):
+        try:
+            made = source(**options)
+            found.append(told(m, *(made if isinstance(made, tuple) else [made])))
+        except StopIteration:
+            found.append("end")
+    return found
+
+
+def numbers():
+    yield 1
+    yield 2
+
+
+@each(None, False, "no", True, "quiet", "raise")
+def cycles_of_sources(m, cycle):
+    d = of(m)
+    lists = d.ExternalSource([m.np.float32([i]) for i in range(2)], cycle=cycle, layout="X")
+    return [taken(m, lists), taken(m, d.ExternalSource(numbers, cycle=cycle))]
+
+
+@case
+def sources_of_batches(m):
+    d = of(m)
+    batches = d.ExternalSource(lambda: ragged(m), dtype=d.float32, layout="AB")
+    two = d.ExternalSource(lambda: ([1, 2], 3.5), num_outputs=2, layout=["X", ""])
+    calls = [taken(m, batches, 1), taken(m, batches, 1, batch_size=2), taken(m, two, 1)]
+    return calls + [taken(m, two, 1, batch_size=2), m.raises(lambda: batches(batch_size=3))]
+
+
+@each(
+    argument=lambda m, d: d.ExternalSource(lambda i: i),
+    number=lambda m, d: d.ExternalSource(3),
+    cycle_of_a_callable=lambda m, d: d.ExternalSource(lambda: 1, cycle=True),
+    cycle_of_a_generator=lambda m, d: d.ExternalSource(numbers(), cycle=True),
+    no_outputs=lambda m, d: d.ExternalSource([1], num_outputs=0),
+    layouts=lambda m, d: d.ExternalSource([1], num_outputs=2, layout=["X"]),
+    outputs=lambda m, d: d.ExternalSource([1], num_outputs=2)(),
+    outputs_in_a_list=lambda m, d: d.ExternalSource([[1, 2, 3]], num_outputs=2)(),
+    mixed=lambda m, d: d.ExternalSource([(1, ragged(m))], num_outputs=2)(),
+)
+def refused_sources(m, call):
+    return m.raises(lambda: call(m, of(m)))

@@ -45,6 +45,7 @@ from .places import EvalMode as EvalMode
 from .places import device as device
 from .places import get_num_threads as get_num_threads
 from .places import set_num_threads as set_num_threads
+from .source import ExternalSource as ExternalSource
 
 # Operators that make no sense on data of one call.
 _LEFT_OUT = ("external_source", "python_function", "dl_tensor_python_function")
