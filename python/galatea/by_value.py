@@ -20,10 +20,10 @@ __all__ = ["dumps", "pickle_by_value"]
 _MARK = "_galatea_pickle_by_value"
 
 
-def pickle_by_value(function: Callable) -> Callable:
+def pickle_by_value(fun: Callable) -> Callable:
     """Decorator: the function is pickled by its code, also where it could be imported."""
-    setattr(function, _MARK, True)
-    return function
+    setattr(fun, _MARK, True)
+    return fun
 
 
 def dumps(value: Any, protocol: int | None = None) -> bytes:

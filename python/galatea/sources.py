@@ -24,7 +24,7 @@ from galatea.errors import where_is
 __all__ = ["BatchInfo", "SampleInfo", "Driver", "drivers", "nobody_else_has"]
 
 
-@dataclass
+@dataclass(eq=False)
 class SampleInfo:
     """Which sample is wanted: all numbers from 0."""
 
@@ -34,7 +34,7 @@ class SampleInfo:
     epoch_idx: int
 
 
-@dataclass
+@dataclass(eq=False)
 class BatchInfo:
     """Which batch is wanted: its number in the epoch, and the epoch, from 0."""
 

@@ -79,6 +79,24 @@ class DataNode(_Node):
         nodes = expression.nodes() if expression is not None else ()
         return "gpu" if any(node.device == "gpu" for node in nodes) else "cpu"
 
+    def _on(self, made: Any, device: Any) -> Any:
+        """What a method gave, on the device that its caller asks for."""
+        if device not in ("cpu", "gpu"):
+            raise ValueError(f"a device is 'cpu' or 'gpu', not {device!r}")
+        return made.gpu() if device == "gpu" else made
+
+    def shape(self, *, dtype: Any = None, device: str = "cpu") -> Any:
+        """Extents of each sample, INT64 of one dimension; `dtype` chooses another integer type."""
+        return self._on(super().shape(**({} if dtype is None else {"dtype": dtype})), device)
+
+    def property(self, key: str, *, device: str = "cpu") -> Any:
+        """A property of each sample, such as "source_info" and "layout"."""
+        return self._on(super().property(key), device)
+
+    def source_info(self, *, device: str = "cpu") -> Any:
+        """Where each sample comes from, as bytes."""
+        return self._on(super().source_info(), device)
+
     def __copy__(self) -> "DataNode":
         return self
 

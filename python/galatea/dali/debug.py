@@ -83,9 +83,9 @@ class DebugPipeline(Pipeline):
     def _define(self) -> None:
         self.build()
 
-    def _add_reader(self, operator: dict, arguments: dict[str, Any]) -> None:
+    def _add_reader(self, operator: dict, arguments: dict[str, Any], kind: str) -> None:
         if not self._recorder.is_built:
-            super()._add_reader(operator, arguments)
+            super()._add_reader(operator, arguments, kind)
 
     # Feeding.
 
@@ -212,6 +212,8 @@ class DebugPipeline(Pipeline):
         while True:
             self._recorder.begin()
             self._sources = 0
+            if not self._recorder.is_built:  # of a first batch that begins anew
+                self._readers, self._unnamed = {}, 0
             try:
                 return self._made_outputs(self._function())
             except Again:

@@ -187,14 +187,23 @@ def call(path: str, inputs: tuple, keywords: dict[str, Any], shown: str = "") ->
         pipe._input_nodes[made] = arguments["name"]
         pipe._feeds.append(_Feed.of_film(arguments["name"], arguments.get("blocking") is True))
     _enumerations.follow(operator["name"], given, keywords, made)
+    if pipe is not None and not arguments.get("name"):
+        pipe._unnamed += max(len(sets[0]) if sets else 1, 1)
     is_reader = "readers" in operator["name"].split(".")[:-1]  # experimental ones, too
     if is_reader and pipe is not None:
-        pipe._add_reader(operator, arguments)
+        pipe._add_reader(operator, arguments, _kind(shown, path))
     if is_reader or is_fed:
         _Again(_nodes_of(made), lambda: _nodes_of(call(path, inputs, keywords, shown)))
     if sets and len(sets[0]) == 1 and isinstance(made, list):
         return made[0]
     return list(made) if isinstance(made, tuple) else made
+
+
+def _kind(shown: str, path: str) -> str:
+    """The name of the class of an operator that was called as `shown`."""
+    if not shown.startswith("ops."):
+        shown = _classes().get(path, path)
+    return shown.rpartition(".")[2]
 
 
 def _nodes_of(made: Any) -> list[Any]:
@@ -254,6 +263,12 @@ def _function(path: str) -> Callable:
     else:
         function.__doc__ = _operators.documentation(operator)
     return function
+
+
+@_functools.cache
+def _classes() -> dict[str, str]:
+    """DALI's names of classes, by its names of functions: "readers.File" of "readers.file"."""
+    return {name: path for path, name in _document()["classes"].items()}
 
 
 @_functools.cache

@@ -30,6 +30,21 @@ _REASONS = {
 
 _INTERNAL = "it is one of DALI's internals"
 
+# Of modules, the longest first, what stands for what they lack.
+_OF_MODULES = {
+    "experimental.torchvision": "write its transforms as operators of a pipeline; "
+    "docs/from-torchvision.md has the line for each",
+    "experimental.dynamic": "dynamic mode has tensors, batches, operators and readers here; "
+    "docs/from-dali.md lists what it leaves out",
+}
+
+
+def _why(path: str, otherwise: str) -> str:
+    for module, why in _OF_MODULES.items():
+        if path.startswith(module + "."):
+            return why
+    return otherwise
+
 
 def missing(name: str, why: str = "") -> NoReturn:
     """Raises for a name of DALI's that galatea has not."""
@@ -95,9 +110,9 @@ def getter(module: str):
         if path in document()["all_modules"]:
             return importlib.import_module(f"{_PACKAGE}.{path}")
         if name in document()["modules"].get(module, ()):
-            return stand_in(path, "it has no meaning here")
+            return stand_in(path, _why(path, "it has no meaning here"))
         if name in document()["internals"].get(module, ()):
-            return stand_in(path, _INTERNAL)
+            return stand_in(path, _why(path, _INTERNAL))
         raise AttributeError(f"module 'nvidia.dali.{module}' has no attribute '{name}'")
 
     return get
@@ -134,7 +149,7 @@ class _Modules(importlib.abc.MetaPathFinder, importlib.abc.Loader):
                 return _accept
             if known is None and not name.startswith("__"):
                 if f"{path}.{name}" not in document()["all_modules"]:
-                    return stand_in(f"{path}.{name}", _INTERNAL)
+                    return stand_in(f"{path}.{name}", _why(f"{path}.{name}", _INTERNAL))
             return inner(name)
 
         module.__getattr__ = get  # type: ignore[method-assign]

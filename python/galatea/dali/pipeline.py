@@ -36,7 +36,6 @@ from .saving import Saving
 from .stages import calls_python, cut, programs_of, seeds_draws
 from .types import PipelineAPIType
 
-do_not_convert = _galatea.do_not_convert
 _current = threading.local()
 
 
@@ -174,7 +173,9 @@ class Pipeline(Running, Readers, Saving):
         self._input_nodes = {}
         self._feeds = []
         self._readers = {}
+        self._unnamed = 0  # operators that were given no name
         self._graph_out = None
+        self._results = []  # the nodes that are outputs
         self._made = None
         self._plan = None
         self._common = {}
@@ -370,6 +371,7 @@ class Pipeline(Running, Readers, Saving):
         with self._recorder:
             at = self._place
             elements = [self._recorder.value(one, at) for one in outputs]
+            self._results = outputs
             self._recorder.result = Display("(", elements)
             self._recorder.result_place = at
         self._recorder.drop_unused_inputs()
@@ -390,7 +392,6 @@ class Pipeline(Running, Readers, Saving):
         if not calls_python(self._recorder.body):
             self._made = _galatea.Pipeline.of(self._recorder, self._place, options)
             return
-        self._results = outputs
         self._plan = cut(self._recorder, outputs, self._place, options, self._common)
         self._made = self._plan.steps[0].made
 
@@ -513,6 +514,11 @@ def pipeline_def(fn: Callable | None = None, *, enable_conditionals: bool = Fals
         return create_pipeline
 
     return decorate if fn is None else decorate(fn)
+
+
+def do_not_convert(func: Callable | None = None) -> Callable:
+    """Leaves a function as it is: `if` in it is Python's, and data has no truth there."""
+    return do_not_convert if func is None else _galatea.do_not_convert(func)
 
 
 def _experimental() -> Any:

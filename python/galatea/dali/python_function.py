@@ -337,7 +337,15 @@ class PythonFunction(WithoutEngine):
     function_wrapper_batch = internal(f"{_shown}.function_wrapper_batch")
     function_wrapper_per_sample = internal(f"{_shown}.function_wrapper_per_sample")
 
-    def __init__(self, function: Callable, num_outputs: int = 1, **options: Any):
+    _positions = ("device", "batch_processing")  # arguments behind `num_outputs`
+
+    def __init__(self, function: Callable, num_outputs: int = 1, *others: Any, **options: Any):
+        if len(others) > len(self._positions):
+            raise TypeError(f"{self._shown} takes at most {2 + len(self._positions)} arguments")
+        for name, value in zip(self._positions, others):
+            if name in options:
+                raise TypeError(f"{self._shown} got multiple values for the argument `{name}`")
+            options[name] = value
         self._options = {"function": function, "num_outputs": num_outputs, **options}
         _checked(self._options, self._exchange, self._shown)
         self.function = function
@@ -365,6 +373,7 @@ class DLTensorPythonFunction(PythonFunction):
 
     _exchange, _shown = DLPACK, "ops.DLTensorPythonFunction"
     schema_name = "DLTensorPythonFunction"
+    _positions = ("device", "synchronize_stream", "batch_processing")
 
 
 class TorchPythonFunction(PythonFunction):

@@ -18,8 +18,9 @@ from .state import State
 class Readers(State):
     """What is known of the readers of a `Pipeline`: a part of that class."""
 
-    def _add_reader(self, operator: dict, arguments: dict[str, Any]) -> None:
-        name = arguments.get("name") or f"__{operator['name']}_{len(self._readers)}"
+    def _add_reader(self, operator: dict, arguments: dict[str, Any], kind: str) -> None:
+        """`kind`: the name of its class, which a reader without a name is called after."""
+        name = arguments.get("name") or f"__{kind}_{self._unnamed - 1}"
         if name in self._readers:
             raise RuntimeError(f"two operators of the pipeline are named {name!r}")
         self._readers[name] = (operator, dict(arguments))
@@ -70,14 +71,14 @@ class Readers(State):
         self.build()
         if name is not None:
             return dict(self._reader(name))
-        return {each: dict(self._reader(each)) for each in self._readers}
+        return {each: dict(self._reader(each)) for each in sorted(self._readers)}
 
     def epoch_size(self, name: str | None = None) -> Any:
         """Samples of a reader's epoch, over all shards, padding included; of all readers by name."""
         self.build()
         if name is not None:
             return self._reader(name)["epoch_size_padded"]
-        return {each: self._reader(each)["epoch_size_padded"] for each in self._readers}
+        return {each: self._reader(each)["epoch_size_padded"] for each in sorted(self._readers)}
 
     def executor_statistics(self) -> dict:
         """DALI's sizes of buffers per operator; there are none here, see galatea.Loader."""

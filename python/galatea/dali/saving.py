@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import io
 import json
+import warnings
 from typing import Any
 
 import numpy as np
@@ -12,9 +13,8 @@ import numpy as np
 from galatea import pipeline as _galatea
 from galatea.trace import operators
 
-from . import types
+from . import dot, types
 from .external_source import Feed
-from .names import missing
 from .state import State
 
 _FORM = "galatea.dali pipeline 2"
@@ -129,9 +129,31 @@ class Saving(State):
         if self._seed is None:
             self._seed = saved["seed"]
 
-    def save_graph_to_dot_file(self, filename: str, *_: Any, **__: Any) -> None:
-        """DALI's drawing of the graph; `galatea explain` shows what a pipeline became."""
-        missing("Pipeline.save_graph_to_dot_file", "use `galatea explain` on pipe.text")
+    def save_graph_to_dot_file(
+        self,
+        filename: str,
+        *,
+        show_tensors: bool = False,
+        show_ids: bool | None = None,
+        use_colors: bool = False,
+    ) -> None:
+        """Writes the graph as it was defined as a file for Graphviz.
+
+        `show_tensors`: what operators hand on, too; `use_colors`: by device. `show_ids` is an
+        argument of old. `galatea explain` shows what the pipeline became.
+        """
+        if show_ids is not None:
+            warnings.warn("`show_ids` has no effect any more", DeprecationWarning, stacklevel=2)
+        self.build()
+        if not self._results:
+            raise RuntimeError(
+                "a deserialized pipeline and one in debug mode have no graph to draw; "
+                "`galatea explain` shows what a text becomes"
+            )
+        nodes = [self._recorder.taken(one) or one for one in self._results]
+        text = dot.text_of(self._recorder, nodes, show_tensors, use_colors)
+        with open(filename, "w", encoding="utf-8") as file:
+            file.write(text)
 
     # Checkpoints.
 

@@ -68,7 +68,8 @@ class Plan:
     reads: list[Node] = field(default_factory=list)
 
 
-def _blocks(statement: Any) -> list[Block]:
+def blocks_of(statement: Any) -> list[Block]:
+    """The arms of a statement."""
     if isinstance(statement, Branch):
         return [statement.then, statement.otherwise]
     if isinstance(statement, Choice):
@@ -78,7 +79,8 @@ def _blocks(statement: Any) -> list[Block]:
     return []
 
 
-def _own_expressions(statement: Any) -> list[Expression]:
+def own_expressions(statement: Any) -> list[Expression]:
+    """What a statement computes, but for its arms."""
     if isinstance(statement, Operation):
         return [statement.expression]
     if isinstance(statement, Branch):
@@ -105,17 +107,18 @@ def seeds_draws(block: Block) -> bool:
 
 
 def _is_border(statement: Any) -> bool:
-    return isinstance(statement, PythonCall) or any(map(calls_python, _blocks(statement)))
+    return isinstance(statement, PythonCall) or any(map(calls_python, blocks_of(statement)))
 
 
 def _walk(block: Block) -> Iterable[Any]:
     for statement in block.statements:
         yield statement
-        for inner in _blocks(statement):
+        for inner in blocks_of(statement):
             yield from _walk(inner)
 
 
-def _outputs(statement: Any) -> list[Node]:
+def outputs_of(statement: Any) -> list[Node]:
+    """The nodes that a statement makes."""
     if isinstance(statement, (Operation, Selection)):
         return statement.outputs
     if isinstance(statement, Branch):
@@ -125,12 +128,12 @@ def _outputs(statement: Any) -> list[Node]:
 
 def _reads(statement: Any) -> dict[Node, None]:
     """Nodes from outside that a statement reads, its arms included."""
-    arms = _blocks(statement)
+    arms = blocks_of(statement)
     every = [statement, *(inner for arm in arms for inner in _walk(arm))]
     return {
         node: None
         for one in every
-        for expression in _own_expressions(one)
+        for expression in own_expressions(one)
         for node in expression.nodes()
         if not any(node.block.inside(arm) for arm in arms)
     }
@@ -215,7 +218,7 @@ class _Cutter:
         spaced: list = []
         counts: dict[str, int] = defaultdict(int)
         for statement in statements:
-            inner = [one for arm in _blocks(statement) for one in _walk(arm)]
+            inner = [one for arm in blocks_of(statement) for one in _walk(arm)]
             for call in self._draws([statement, *inner]):
                 name = _last_name(call)
                 spaced += spacers(
@@ -242,7 +245,7 @@ class _Cutter:
             for node in reads:
                 # A border is behind the program of its level.
                 wanted_at[node].append(level + 1 if is_border else level)
-            for node in _outputs(statement):
+            for node in outputs_of(statement):
                 levels[node] = level + is_border
         end = 1 + max([*programs, *borders, 0])
         for node in results:
@@ -270,11 +273,11 @@ class _Cutter:
             parts.update(zip(statement.outputs, made))
             return own
         own = part_of(reads, parts, statement.place)
-        parts.update(dict.fromkeys(_outputs(statement), own))
+        parts.update(dict.fromkeys(outputs_of(statement), own))
         return own
 
     def _program(self, statements: list, level: int, wanted_at: dict, is_first: bool) -> Any:
-        made_here = {node: None for one in statements for node in _outputs(one)}
+        made_here = {node: None for one in statements for node in outputs_of(one)}
         outputs = [node for node in made_here if any(at > level for at in wanted_at[node])]
         if is_first:
             return self._first(self._spaced(statements), outputs)

@@ -29,7 +29,7 @@ import cases  # noqa: E402
 SECONDS = 240
 # Where a case runs: in a process of its own, in that of all which are compiled, or interpreted.
 ALONE, COMPILED, INTERPRETED = "alone", "compiled", "interpreted"
-_FRAMEWORKS = ("torch", "jax", "tensorflow", "paddle", "clu", "numba")
+_FRAMEWORKS = ("torch", "torchdata", "jax", "tensorflow", "paddle", "clu", "numba")
 
 
 def result_of(function, modules) -> object:

@@ -31,7 +31,7 @@ TOGETHER = (
     "names tensors auto_aug pipelines graphs classes feeds sources functions conditionals readers "
     "operator_forms node_forms iterators torch_iterators python_functions programs source_programs "
     "checkpoint_programs conditional_programs function_programs iterator_programs tensor_programs "
-    "orders"
+    "orders dynamic"
 ).split()
 # Files about what operators compute. Compiled, their kernels are most of the time of this suite.
 INTERPRETED = (

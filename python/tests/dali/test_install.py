@@ -7,7 +7,7 @@ import textwrap
 
 import pytest
 
-from galatea.dali import fn, names, ops, types
+from galatea.dali import fn, names, ops, pipeline_def, types
 
 MINUTES = 120
 
@@ -206,6 +206,15 @@ def test_an_internal_name_says_that_it_is_one():
     assert types._int_like_types[0] == types.BOOL and types.FLOAT in types._float_types
 
 
+def test_what_is_not_there_says_what_stands_for_it():
+    from galatea.dali.experimental import dynamic, torchvision
+
+    with pytest.raises(NotImplementedError, match="torchvision.Resize .*from-torchvision.md"):
+        torchvision.Resize((3, 4))
+    with pytest.raises(NotImplementedError, match="dynamic.Stream .*from-dali.md"):
+        dynamic.Stream()
+
+
 def test_operators_say_what_is_not_told_of_their_engine():
     resize = ops.Resize(size=3)
     assert resize.schema_name == "Resize" and ops.readers.File.schema_name == "readers__File"
@@ -254,3 +263,22 @@ def test_modules_that_are_not_there_can_be_imported(tmp_path):
         "nvidia.dali.nothing",
         "no attribute",
     ]
+
+
+def test_a_drawn_graph_joins_the_arms_of_an_if(tmp_path):
+    @pipeline_def(batch_size=1, num_threads=1, device_id=None, enable_conditionals=True)
+    def body():
+        x = fn.random.uniform(range=[0.0, 1.0])
+        if x > 0.5:
+            y = fn.cast(x, dtype=types.INT32)
+        else:
+            y = fn.copy(types.Constant(3, device="cpu"))
+        return y
+
+    body().save_graph_to_dot_file(str(tmp_path / "graph.dot"))
+    lines = [one.strip() for one in (tmp_path / "graph.dot").read_text().splitlines()]
+    edges = {tuple(one.split(" [")[0].split(" -> ")) for one in lines if "->" in one}
+    assert ('"Uniform_0"', '"Arithmetic_1"') in edges and ('"if_2"', '"outputs"') in edges
+    assert ('"Uniform_0"', '"Cast_3"') in edges and ('"Cast_3"', '"if_2"') in edges
+    assert sum(source == '"if_2"' or target == '"if_2"' for source, target in edges) == 4
+    assert lines.count("}") == 3

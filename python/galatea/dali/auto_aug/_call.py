@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+import inspect
+from typing import Any, Callable
 
 from galatea.trace import place as places
 from galatea.trace.expression import Call
@@ -11,15 +12,24 @@ from ..pipeline import Pipeline
 from ..types import text_of
 
 
-def call(module: str, function: str, inputs: tuple, keywords: dict[str, Any]) -> Any:
-    """Records `function(inputs, keywords)` of `nvidia.dali.auto_aug.module`."""
-    recorder = Pipeline._required(f"auto_aug.{module}.{function}")._recorder
+def call(module: str, function: Callable, data: Any, keywords: dict[str, Any]) -> Any:
+    """Records a call of the function of `nvidia.dali.auto_aug.module` that `function` stands for.
+
+    Arguments that are the defaults of `function` are left out.
+    """
+    name = function.__name__
+    recorder = Pipeline._required(f"auto_aug.{module}.{name}")._recorder
     at = places.caller()
-    recorder.modules.setdefault(f"nvidia.dali.auto_aug.{module}", set()).add(function)
-    arguments = [("", recorder.value(text_of(one), at)) for one in inputs]
+    recorder.modules.setdefault(f"nvidia.dali.auto_aug.{module}", set()).add(name)
+    arguments = [("", recorder.value(text_of(data), at))]
+    parameters = inspect.signature(function).parameters
     arguments += [
-        (name, recorder.value(text_of(value), at))
-        for name, value in keywords.items()
-        if value is not None
+        (key, recorder.value(text_of(value), at))
+        for key, value in keywords.items()
+        if not _is(value, parameters[key].default)
     ]
-    return recorder.add(Call(function, arguments), place=at)
+    return recorder.add(Call(name, arguments), place=at)
+
+
+def _is(value: Any, default: Any) -> bool:
+    return type(value) is type(default) and value == default

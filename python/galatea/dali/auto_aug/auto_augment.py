@@ -27,7 +27,16 @@ from .core._errors import AugmentationError
 _NAMES = ("image_net", "reduced_image_net", "svhn", "reduced_cifar10")
 
 
-def auto_augment(data: Any, policy_name: str = "image_net", shape: Any = None, **options: Any):
+def auto_augment(
+    data: Any,
+    policy_name: str = "image_net",
+    shape: Any = None,
+    fill_value: Any = 128,
+    interp_type: Any = None,
+    max_translate_abs: Any = None,
+    max_translate_rel: Any = None,
+    seed: int | None = None,
+):
     """Augments by a named policy: "image_net", "reduced_image_net", "reduced_cifar10", "svhn".
 
     `data`: images (HWC, u8); `shape`: their extents, for translations that are relative to them;
@@ -38,19 +47,35 @@ def auto_augment(data: Any, policy_name: str = "image_net", shape: Any = None, *
         raise AugmentationError(
             f"there is no policy {policy_name!r}; there are {', '.join(map(repr, _NAMES))}"
         )
-    given = {"shape": shape, **options}
+    given = {
+        "shape": shape,
+        "fill_value": fill_value,
+        "interp_type": interp_type,
+        "max_translate_abs": max_translate_abs,
+        "max_translate_rel": max_translate_rel,
+        "seed": seed,
+    }
     if policy_name == "reduced_image_net":
         for name in ("shape", "max_translate_abs", "max_translate_rel"):
             if given.get(name) is not None:
                 raise AugmentationError(
                     f"the policy 'reduced_image_net' has no translations: leave `{name}` out"
                 )
-    return call("auto_augment", "auto_augment", (data,), {"policy_name": policy_name, **given})
+    return call("auto_augment", auto_augment, data, {"policy_name": policy_name, **given})
 
 
-def auto_augment_image_net(data: Any, shape: Any = None, **options: Any):
+def auto_augment_image_net(
+    data: Any,
+    shape: Any = None,
+    fill_value: Any = 128,
+    interp_type: Any = None,
+    max_translate_abs: Any = None,
+    max_translate_rel: Any = None,
+    seed: int | None = None,
+):
     """auto_augment() with the policy for ImageNet."""
-    return auto_augment(data, "image_net", shape, **options)
+    limits = (max_translate_abs, max_translate_rel)
+    return auto_augment(data, "image_net", shape, fill_value, interp_type, *limits, seed)
 
 
 def apply_auto_augment(policy: Policy, data: Any, seed: int | None = None, **kwargs: Any) -> Any:

@@ -16,17 +16,39 @@ from .core._augmentation import Augmentation
 from .core._errors import AugmentationError
 
 
-def rand_augment(data: Any, n: int, m: int, shape: Any = None, **options: Any):
+def rand_augment(
+    data: Any,
+    n: int,
+    m: int,
+    num_magnitude_bins: int = 31,
+    shape: Any = None,
+    fill_value: Any = 128,
+    interp_type: Any = None,
+    max_translate_abs: Any = None,
+    max_translate_rel: Any = None,
+    seed: int | None = None,
+    monotonic_mag: bool = True,
+    excluded: Any = None,
+):
     """Augments images (HWC, u8) by `n` operations of magnitude `m` (of 0 … 30).
 
     `shape`: their extents, for translations that are relative to them; `num_magnitude_bins`,
     `fill_value`, `interp_type`, `max_translate_abs`, `max_translate_rel`, `monotonic_mag`,
     `excluded`, `seed`: see docs/auto-augment.md.
     """
-    _check(n, m, options.get("num_magnitude_bins", 31))
-    return call(
-        "rand_augment", "rand_augment", (data,), {"n": n, "m": m, "shape": shape, **options}
-    )
+    _check(n, m, num_magnitude_bins)
+    given = {
+        "num_magnitude_bins": num_magnitude_bins,
+        "shape": shape,
+        "fill_value": fill_value,
+        "interp_type": interp_type,
+        "max_translate_abs": max_translate_abs,
+        "max_translate_rel": max_translate_rel,
+        "seed": seed,
+        "monotonic_mag": monotonic_mag,
+        "excluded": excluded,
+    }
+    return call("rand_augment", rand_augment, data, {"n": n, "m": m, **given})
 
 
 def _check(n: Any, m: Any, num_magnitude_bins: Any) -> None:

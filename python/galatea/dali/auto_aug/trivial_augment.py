@@ -15,15 +15,35 @@ from .core._augmentation import Augmentation
 from .core._errors import AugmentationError
 
 
-def trivial_augment_wide(data: Any, shape: Any = None, **options: Any):
+def trivial_augment_wide(
+    data: Any,
+    num_magnitude_bins: int = 31,
+    shape: Any = None,
+    fill_value: Any = 128,
+    interp_type: Any = None,
+    max_translate_abs: Any = None,
+    max_translate_rel: Any = None,
+    seed: int | None = None,
+    excluded: Any = None,
+):
     """Augments images (HWC, u8) by one operation.
 
     `shape`: their extents, for translations that are relative to them; `num_magnitude_bins`,
     `fill_value`, `interp_type`, `max_translate_abs`, `max_translate_rel`, `excluded`, `seed`: see
     docs/auto-augment.md.
     """
-    check_bins(options.get("num_magnitude_bins", 31))
-    return call("trivial_augment", "trivial_augment_wide", (data,), {"shape": shape, **options})
+    check_bins(num_magnitude_bins)
+    given = {
+        "num_magnitude_bins": num_magnitude_bins,
+        "shape": shape,
+        "fill_value": fill_value,
+        "interp_type": interp_type,
+        "max_translate_abs": max_translate_abs,
+        "max_translate_rel": max_translate_rel,
+        "seed": seed,
+        "excluded": excluded,
+    }
+    return call("trivial_augment", trivial_augment_wide, data, given)
 
 
 def apply_trivial_augment(

@@ -52,6 +52,7 @@ MODULES = (
     "media_values",
     "mistakes",
     "orders",
+    "dynamic",
 )
 
 

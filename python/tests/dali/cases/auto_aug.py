@@ -382,3 +382,35 @@ def arguments_that_no_augmentation_takes(m):
 @case
 def text_of_an_empty_policy(m):
     return str(m.load("auto_aug.core").Policy("none", num_magnitude_bins=31, sub_policies=[]))
+
+
+@each(
+    auto=("auto_augment.auto_augment", ["svhn", [6, 7], 0, "NN", None, 0.3, 5]),
+    image_net=("auto_augment.auto_augment_image_net", [[6, 7], None, "LINEAR", None, 0.3]),
+    random=(
+        "rand_augment.rand_augment",
+        [2, 5, 11, [6, 7], 3, "LINEAR", None, 0.3, 9, False, ["rotate"]],
+    ),
+    random_beyond=("rand_augment.rand_augment", [1, 12, 11]),
+    trivial=(
+        "trivial_augment.trivial_augment_wide",
+        [11, [6, 7], None, "LINEAR", None, 0.3, 9, ["rotate"]],
+    ),
+    trivial_too_many=(
+        "trivial_augment.trivial_augment_wide",
+        [11, None, None, "LINEAR", None, 0.3, 9, ["rotate"], 1],
+    ),
+)
+def arguments_by_position(m, what):
+    """What comes out is drawn: extents and type say that each argument was taken for what it is."""
+    path, arguments = what
+    module, name = path.split(".")
+    augment = getattr(m.load(f"auto_aug.{module}"), name)
+    kinds = {kind: getattr(m.types, f"INTERP_{kind}") for kind in ("NN", "LINEAR")}
+    given = [kinds[one] if isinstance(one, str) and one in kinds else one for one in arguments]
+
+    def body(x):
+        return augment(x, *given)
+
+    ((out,),) = augmented(m, body)
+    return [out["layout"], [[one["dtype"], one["shape"]] for one in out["samples"]]]

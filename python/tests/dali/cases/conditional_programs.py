@@ -342,3 +342,15 @@ def source_defined_inside_with_conditionals(m):
         return m.fn.external_source(source=source, batch=False)
 
     return body().run()
+
+
+@case
+def functions_that_are_left_alone_by_name(m):
+    left = m.load("pipeline").do_not_convert(func=lambda x: x + 1 if True else x)
+    again = m.load("pipeline").do_not_convert()
+
+    def define():
+        x = m.feed([m.np.int32([i]) for i in range(2)])
+        return left(x), again(lambda y: y * 2)(x)
+
+    return m.run(define, enable_conditionals=True)

@@ -295,3 +295,27 @@ def negative_device_id(m):
         pipe.set_outputs(m.np.int32([1, 2, 3]))
     pipe.build()
     return pipe.run()
+
+
+@each(plain={}, tensors={"show_tensors": True}, colors={"use_colors": True}, ids={"show_ids": True})
+def drawn_graph(m, options):
+    """Operators, and what one hands to the next: their names are each library's own."""
+    pipe = m.Pipeline(batch_size=2, num_threads=1, device_id=None)
+    with pipe:
+        data, label = m.fn.readers.file(file_root=m.files(4))
+        pipe.set_outputs(m.fn.cast(data, dtype=m.types.FLOAT), label)
+    pipe.build()
+    path = m.path("graph.dot")
+    pipe.save_graph_to_dot_file(str(path), **options)
+    text = path.read_text()
+    begins = text.startswith("digraph ") and text.rstrip().endswith("}")
+    colors = [one for one in ("blue", "#76b900") if one in text]
+    return [begins, text.count("Cast") > 1, text.count("File_0") > 1, "->" in text, colors]
+
+
+@case
+def drawn_graph_by_position(m):
+    pipe = m.Pipeline(batch_size=2, num_threads=1, device_id=None)
+    with pipe:
+        pipe.set_outputs(m.fn.constant(idata=[1]))
+    return m.raises(lambda: pipe.save_graph_to_dot_file(str(m.path("graph.dot")), True))

@@ -262,3 +262,19 @@ def operator_has_a_docstring(m, name):
 @each("Resize", "CropMirrorNormalize", "FileReader", "CoinFlip", "Uniform", "ImageDecoder", "Cast")
 def class_is_there(m, name):
     return isinstance(getattr(m.ops, name), type)
+
+
+@each("SampleInfo", "BatchInfo")
+def infos_are_told_apart(m, name):
+    """By identity: they may be keys, and are equal to themselves alone."""
+    numbers = range({"SampleInfo": 4, "BatchInfo": 2}[name])
+    one, other = (getattr(m.types, name)(*numbers) for _ in range(2))
+    return [one == one, one == other, len({one, other})]
+
+
+@case
+def functions_that_are_pickled_by_value(m):
+    def three():
+        return 3
+
+    return m.load("pickling").pickle_by_value(fun=three)()

@@ -161,3 +161,17 @@ def numbers_of_enumerations(m):
         sorted(t.PipelineAPIType.__members__), t.CPU_ONLY_DEVICE_ID,
         m.attempt(lambda: t.FLOAT < t.INT64),
     ]  # fmt: skip
+
+
+@each(
+    shape=lambda x: x.shape(device="cpu"),
+    shape_of_a_type=lambda x: x.shape(dtype=None, device="cpu"),
+    shape_by_position=lambda x: x.shape("cpu"),
+    property=lambda x: x.property("layout", device="cpu"),
+    property_by_position=lambda x: x.property("layout", "cpu"),
+    source=lambda x: x.source_info(device="cpu"),
+    wrong_device=lambda x: x.shape(device="tpu"),
+    wrong_device_of_a_property=lambda x: x.property("layout", device="tpu"),
+)
+def questions_to_a_node(m, call):
+    return m.run(lambda: call(m.feed([m.image(2, 3)], layout="HWC")), batch_size=1)

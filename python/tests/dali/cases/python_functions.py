@@ -526,3 +526,22 @@ def capsules_of_arrays(m):
     with m.Pipeline(1, 1, None):
         node = m.ops.PythonFunction(function=lambda: m.np.zeros(1))()
     return [back, isinstance(node, m.ops._DataNode)]
+
+
+@each(
+    batch=("PythonFunction", ["cpu", True], {}),
+    device=("PythonFunction", ["cpu"], {}),
+    too_many=("PythonFunction", ["cpu", True, 3], {}),
+    twice=("PythonFunction", ["cpu"], {"device": "cpu"}),
+    capsules=("DLTensorPythonFunction", ["cpu", False, False], {}),
+)
+def arguments_of_a_class_by_position(m, what):
+    name, positions, options = what
+
+    def function(a):
+        return a
+
+    def define():
+        return getattr(m.ops, name)(function, 1, *positions, **options)(source(m))
+
+    return m.run(define, batch_size=3, exec_pipelined=False, exec_async=False)

@@ -339,3 +339,18 @@ def decoder_of_grey(m):
 @case
 def decoder_of_garbage(m):
     return m.run(lambda: m.fn.decoders.image(m.feed([m.np.zeros(9, "uint8")] * 2)))
+
+
+@case
+def names_of_readers_without_one(m):
+    """The class of the operator, and which one it is of those that have no name."""
+    folder = m.files(4)
+    pipe = m.Pipeline(batch_size=2, num_threads=1, device_id=None)
+    with pipe:
+        first, _ = m.fn.readers.file(file_root=folder)
+        second, _ = m.ops.FileReader(file_root=folder)()
+        named, _ = m.fn.readers.file(file_root=folder, name="mine")
+        third, _ = m.ops.readers.File(file_root=folder)()
+        pipe.set_outputs(first, second, named, third)
+    pipe.build()
+    return [list(pipe.epoch_size()), list(pipe.reader_meta())]

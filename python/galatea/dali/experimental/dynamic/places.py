@@ -1,0 +1,147 @@
+"""Devices, threads and ways to evaluate: all accepted; data lie in the host's memory."""
+
+from __future__ import annotations
+
+import os
+import threading
+from enum import Enum
+from typing import Any
+
+from ...names import internal
+
+_here = threading.local()
+
+
+class Device:
+    """ "cpu" or "gpu". Operators run on the CPU, whatever it says, and give the same values."""
+
+    CPU: "Device"
+
+    def __init__(self, name: str, device_id: int | None = None):
+        kind, _, number = str(name).partition(":")
+        if kind not in ("cpu", "gpu", "cuda") or (number and not number.isdigit()):
+            raise ValueError(f"a device is 'cpu' or 'gpu', or 'gpu:0' and the like, not {name!r}")
+        self.device_type = "cpu" if kind == "cpu" else "gpu"
+        given = int(number) if number else device_id
+        self.device_id = None if kind == "cpu" else given or 0
+
+    @staticmethod
+    def current() -> "Device":
+        """The one of the innermost `with` on this thread."""
+        stack = getattr(_here, "devices", [])
+        return stack[-1] if stack else Device.CPU
+
+    @staticmethod
+    def default_device_id(device_type: str) -> int | None:
+        """The number of the device that a text without one means."""
+        return Device(device_type).device_id
+
+    @staticmethod
+    def type_from_dlpack(dev_type: Any) -> str:
+        """ "cpu" or "gpu", of a number of DLPack's."""
+        if int(dev_type) not in (1, 2, 3):
+            raise ValueError(f"{dev_type} is no device of DLPack that holds tensors here")
+        return "gpu" if int(dev_type) == 2 else "cpu"
+
+    @staticmethod
+    def from_dlpack(dlpack_device: tuple) -> "Device":
+        """The device of what `__dlpack_device__()` gave."""
+        kind, number = dlpack_device
+        return Device(Device.type_from_dlpack(kind), int(number))
+
+    def __enter__(self) -> "Device":
+        if not hasattr(_here, "devices"):
+            _here.devices = []
+        _here.devices.append(self)
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        _here.devices.pop()
+
+    def __eq__(self, other: Any) -> bool:
+        if not isinstance(other, Device):
+            return NotImplemented
+        return (self.device_type, self.device_id) == (other.device_type, other.device_id)
+
+    def __hash__(self) -> int:
+        return hash((self.device_type, self.device_id))
+
+    def __str__(self) -> str:
+        return "cpu" if self.device_type == "cpu" else f"gpu:{self.device_id}"
+
+    def __repr__(self) -> str:
+        number = "" if self.device_id is None else f", device_id={self.device_id}"
+        return f"Device(device_type='{self.device_type}'{number})"
+
+
+Device.CPU = Device("cpu")
+
+
+def device(obj: Any, id: int | None = None) -> Device | None:
+    """The device that a text, a device of torch's or None stands for."""
+    if obj is None or isinstance(obj, Device):
+        return obj
+    if isinstance(obj, str) or type(obj).__module__ == "torch":
+        return Device(str(obj), id)
+    raise TypeError(f"a device is a text or a Device, not a {type(obj).__name__}")
+
+
+class _Scope:
+    """What a `with` may name; it changes nothing."""
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        pass
+
+
+class EvalMode(_Scope, Enum):
+    """When operators run. Here each runs where it is called, in every mode."""
+
+    deferred = 1
+    eager = 2
+    sync_cpu = 3
+    sync_full = 4
+
+
+class EvalContext(_Scope):
+    """Accepted: operators run where they are called, on the threads of galatea's engine."""
+
+    cuda_stream = thread_pool = None
+
+    def __init__(self, *, num_threads: int | None = None, device_id: int | None = None, **_: Any):
+        self._threads, self._device_id = num_threads or get_num_threads(), device_id
+
+    num_threads = property(lambda self: self._threads, doc="As it was given.")
+    device_id = property(lambda self: self._device_id, doc="As it was given.")
+
+    @staticmethod
+    def current() -> "EvalContext":
+        """A context."""
+        return EvalContext()
+
+    default = current
+
+    def evaluate_all(self) -> None:
+        """Nothing: all has been evaluated."""
+
+    cache_results = internal("experimental.dynamic.EvalContext.cache_results")
+    cached_results = internal("experimental.dynamic.EvalContext.cached_results")
+    checkpoint = internal("experimental.dynamic.EvalContext.checkpoint")
+
+
+_threads = max(1, min(os.cpu_count() or 1, 8))
+
+
+def get_num_threads() -> int:
+    """Threads of operators that are called from now on."""
+    return _threads
+
+
+def set_num_threads(n: int) -> None:
+    """Sets the threads of operators that are called from now on."""
+    global _threads
+    if not isinstance(n, int) or n < 1:
+        raise ValueError(f"a number of threads is at least 1, not {n!r}")
+    _threads = n
