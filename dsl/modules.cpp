@@ -141,7 +141,7 @@ ModuleObject* Evaluator::load_file(const std::string& path, Span span, std::opti
   size_t bad_byte = 0;
   if (find_invalid_utf8(stored, bad_byte)) {
     auto at = static_cast<uint32_t>(bad_byte);
-    fail(Message::kNotUtf8, {file, at, at + 1}, {std::to_string(bad_byte)});
+    fail(Message::kNotUtf8, {file, at, at + 1}, {why_not_text(stored, bad_byte)});
     module->broken = true;
     return is_main ? nullptr : module;
   }
@@ -318,6 +318,16 @@ Value Evaluator::module_member(ModuleObject& module, const std::string& name, Sp
   return report(std::move(diagnostic));
 }
 
+void Evaluator::fail_star_import(const Statement& s, Span span) {
+  imports_all_ = true;
+  Diagnostic diagnostic = diagnose(Message::kStarImport, span);
+  const bool is_ours = s.text.starts_with("nvidia") || s.text.starts_with("galatea");
+  if (!is_ours && s.relative_level == 0)
+    diagnostic.help = "name what the pipeline uses: `from " + s.text +
+                      " import …`; where only the host program uses it, remove the line";
+  report(std::move(diagnostic));
+}
+
 // import a.b.c, d as e
 void Evaluator::run_import(const Statement& s) {
   for (const ImportName& name : s.names) {
@@ -346,8 +356,7 @@ void Evaluator::run_import_from(const Statement& s) {
     for (const ImportName& name : s.names) {
       ModuleObject* module = name.name == "*" ? nullptr : load(prefix + name.name, name.span);
       if (name.name == "*") {
-        fail(Message::kStarImport, name.span);
-        imports_all_ = true;
+        fail_star_import(s, name.span);
       } else
         bind(name.alias.empty() ? name.name : name.alias,
              module ? Value(ValueKind::kModule, module) : Value::poison(), name.span);
@@ -359,8 +368,7 @@ void Evaluator::run_import_from(const Statement& s) {
   if (!module) return poison_all();
   for (const ImportName& name : s.names) {
     if (name.name == "*") {
-      fail(Message::kStarImport, name.span);
-      imports_all_ = true;
+      fail_star_import(s, name.span);
       continue;
     }
     ModuleObject* inner =
