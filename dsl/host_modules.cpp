@@ -266,7 +266,9 @@ Value call_feature(Evaluator& ev, CallArguments& a) {
   for (const Value& value : a.positional)
     if (value.is_poison()) return Value::poison();
   if (!a.keywords.empty())
-    return ev.fail(Message::kUnknownParameter, a.keywords[0].name_span, {a.name, a.keywords[0].name, ""});
+    return ev.fail(Message::kUnknownParameter, a.keywords[0].name_span,
+                   {a.name, a.keywords[0].name,
+                    "give its arguments by position, as in `" + a.name + "([1], tfrecord.int64, -1)`"});
   const bool fixed = a.name == "FixedLenFeature";
   const bool has_shape = fixed || (!a.positional.empty() && !a.positional[0].is(ValueKind::kDType));
   const size_t at = has_shape ? 1 : 0;  // of the element type

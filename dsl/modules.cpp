@@ -236,8 +236,13 @@ ModuleObject* Evaluator::find_module(const std::string& path, Span span, bool re
   if (host_module_advice(path)) return host_module(path);
   if (!report_missing) return nullptr;
   std::vector<std::string> names;
-  for (const auto& [name, module] : library_)
+  // Behind so many modules of the host nobody misspelt one of the library.
+  constexpr size_t kMost = 1000;
+  const bool is_sought = library_.size() <= kMost;
+  for (auto at = library_.begin(); is_sought && at != library_.end(); ++at) {
+    const auto& [name, module] = *at;
     if (!module || module->lookup != ModuleObject::Lookup::kHost) names.push_back(name);
+  }
   const std::string near = path.starts_with("galatea.") ? "" : did_you_mean(path, names);
   std::error_code error;
   const bool is_ours = path.starts_with("nvidia.dali.") || path.starts_with("galatea.");
