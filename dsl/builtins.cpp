@@ -184,8 +184,10 @@ Value fn_getattr(Evaluator& ev, CallArguments& a) {
   }
   if (a.positional[0].is(ValueKind::kModule))
     return ev.module_member(a.positional[0].as<ModuleObject>(), a.positional[1].text(), a.spans[1]);
-  if (a.positional.size() == 3) return a.positional[2];
-  return ev.fail(Message::kNoAttribute, a.spans[1], {describe_kind(a.positional[0]), a.positional[1].text()});
+  if (a.positional.size() == 2)
+    return ev.attribute(a.positional[0], a.positional[1].text(), a.span, a.spans[1], nullptr);
+  const auto method = find_method(ev, a.positional[0], a.positional[1].text());
+  return method.value_or(a.positional[2]);
 }
 
 constexpr int kMaxPrintedDepth = 20;

@@ -259,6 +259,9 @@ std::string Evaluator::fail_unknown_argument(const op::Operator& op, const CallA
     diagnostic.help = "did you mean `" + meant + "`, which the call needs?";
     if (!is_spread) diagnostic.edits.push_back({keyword.name_span, meant, false});
   }
+  leave_out_if_given(diagnostic, [&](const std::string& name) {
+    return std::ranges::find(beside, name, &CallArguments::Keyword::name) != beside.end();
+  });
   diagnostic.notes.push_back("the signature is " + operator_signature(op, op.name, meant));
   report(std::move(diagnostic));
   return meant;
@@ -323,6 +326,7 @@ bool Evaluator::add_argument(const op::Operator& op, const op::ArgSpec& schema,
                                        {keyword.name, "a name of `types`", type_text(value)});
       diagnostic.help = "write `" + keyword.name + "=" + type + "`";
       diagnostic.edits.push_back({keyword.span, type, true});
+      add_import_of(diagnostic, "types");
       report(std::move(diagnostic));
       return false;
     }

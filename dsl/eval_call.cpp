@@ -270,6 +270,8 @@ Value Evaluator::fail_not_callable(const Value& callee, const CallArguments& arg
     diagnostic.help = "call the function in it: `" + callee_text + "." + inner + "(…)`";
     diagnostic.edits.push_back(
         {{diagnostic.span.file, diagnostic.span.end, diagnostic.span.end}, "." + inner, true});
+  } else if (callee.is(ValueKind::kModule) && callee.as<ModuleObject>().name == "nvidia.dali.pipeline") {
+    diagnostic.help = "write `@pipeline_def`, of `nvidia.dali`";
   }
   return report(std::move(diagnostic));
 }
@@ -327,10 +329,13 @@ std::string Evaluator::signature(const FunctionObject& function) const {
   return out + ")";
 }
 
-// The parameter that is called otherwise by who calls the function; empty: nobody knows.
-std::string Evaluator::meant_parameter(const FunctionObject& function, const std::string& name) {
+// The parameter that is called otherwise by who calls the function, and not given yet; empty: nobody knows.
+std::string Evaluator::meant_parameter(const FunctionObject& function, const std::string& name,
+                                       const std::vector<bool>& given) {
   std::vector<std::string> names;
-  for (const Parameter& p : *function.parameters) names.push_back(p.name);
+  for (size_t i = 0; i < given.size(); ++i)
+    if (!given[i] && (*function.parameters)[i].kind != ParameterKind::kVarArgs)
+      names.push_back((*function.parameters)[i].name);
   if (const Suggestion* known = find_suggestion(Place::kParameter, function.name, name);
       known && function.module->of_library)
     return std::string(known->write);
@@ -348,7 +353,7 @@ bool Evaluator::bind_arguments(FunctionObject& function, CallArguments& argument
     note_meaning(parameters[i].span, value);
     given[i] = true;
   };
-  auto mismatch = [&](Message message, Span span, std::vector<std::string> words) {
+  auto mismatch = [&](Message message, Span span, std::vector<std::string> words, std::string meant = "") {
     const std::string parameter = words.back();
     Diagnostic diagnostic = diagnose(message, span, std::move(words));
     diagnostic.labels.push_back({function.span, "the function"});
@@ -359,6 +364,7 @@ bool Evaluator::bind_arguments(FunctionObject& function, CallArguments& argument
         std::ranges::find(parameters, ParameterKind::kKeywordOnly, [](const Parameter& p) { return p.kind; });
     if (message == Message::kTooManyArguments && by_name != parameters.end())
       diagnostic.help = "give it by name: `" + by_name->name + "=" + source_text(sources_, span) + "`";
+    if (!meant.empty()) diagnostic.edits.push_back({span, std::move(meant), false});
     diagnostic.notes.push_back("the signature is " + signature(function));
     report(std::move(diagnostic));
     return false;
@@ -395,9 +401,11 @@ bool Evaluator::bind_arguments(FunctionObject& function, CallArguments& argument
       kwargs.dict().set(key_of(key), key, keyword.value);
       continue;
     }
-    const std::string meant = meant_parameter(function, keyword.name);
+    const std::string meant = meant_parameter(function, keyword.name, given);
+    const bool is_spread = keyword.span == keyword.name_span;  // `**options`
     mismatch(Message::kUnknownParameter, keyword.name_span,
-             {function.name, keyword.name, meant.empty() ? "" : "did you mean `" + meant + "`?"});
+             {function.name, keyword.name, meant.empty() ? "" : "did you mean `" + meant + "`?"},
+             is_spread ? "" : meant);
     knows_all = false;
   }
   if (!knows_all) return false;

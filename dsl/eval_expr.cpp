@@ -218,6 +218,7 @@ Value Evaluator::eval_dict(const Expression& e) {
       for (const auto& [key, value] : spread.dict().entries) result.dict().set(key_of(key), key, value);
       continue;
     }
+    key_of_dict_ = e.operands[i].get();
     Value key = eval(*e.operands[i]);
     Value value = eval(*e.operands[i + 1]);
     if (key.is_poison() || !alive()) return Value::poison();

@@ -46,6 +46,26 @@ std::optional<std::string> list_of_numbers(const SourceMap& sources, const CallA
   return out + "]";
 }
 
+/// The values by position that `help` gives by name, "write `size=[224, 224]`", unless the call gives it already.
+void add_edit_by_name(Diagnostic& diagnostic, const CallArguments& arguments, size_t first_extra) {
+  const size_t begin = diagnostic.help.find("write `"), end = diagnostic.help.rfind('`');
+  const size_t equal = diagnostic.help.find('=', begin);
+  if (begin == std::string::npos || equal == std::string::npos || equal > end ||
+      end + 1 < diagnostic.help.size())
+    return;
+  const size_t from = begin + std::string_view("write `").size();
+  const std::string name = diagnostic.help.substr(from, equal - from);
+  const bool is_given =
+      std::ranges::find(arguments.keywords, name, &CallArguments::Keyword::name) != arguments.keywords.end();
+  size_t first = arguments.positional.size();
+  while (first > 0 && arguments.positional[first - 1].is_number()) --first;
+  const bool is_list = arguments.positional.size() > first + 1 && diagnostic.help[equal + 1] == '[';
+  if (!is_list) first = first_extra;
+  if (is_given || first > first_extra || (!is_list && arguments.positional.size() > first_extra + 1)) return;
+  diagnostic.edits.push_back({cover(arguments.spans[first], arguments.spans.back()),
+                              diagnostic.help.substr(from, end - from), false});
+}
+
 }  // namespace
 
 Value Evaluator::find_operator(ModuleObject& names, const std::string& name, Span span) {
@@ -295,8 +315,13 @@ Value Evaluator::call_operator_once(const op::Operator& op, const std::string& p
     diagnostic.help = by_name_help(
         op, arguments.positional[first_extra],
         list_of_numbers(sources_, arguments).value_or(source_text(sources_, arguments.spans[first_extra])));
+    add_edit_by_name(diagnostic, arguments, first_extra);
     diagnostic.notes.push_back("the signature is " + operator_signature(op, path));
-    return report(std::move(diagnostic));
+    report(std::move(diagnostic));
+    // Names that it does not have are other mistakes.
+    std::vector<std::string> unknown;
+    translate_keywords(op, arguments, unknown);
+    return Value::poison();
   }
   uint64_t key = op.random ? random_key(op.name, arguments, set) : 0;
   // What is wrong with the arguments does not depend on the inputs: it is said although they failed.

@@ -1,11 +1,13 @@
 // Statements. In: the syntax tree and the current path. Out: the path after them: variables, blocks, ended
 // paths.
 #include <algorithm>
+#include <array>
 
 #include <fmt/format.h>
 
 #include "dsl/array.h"
 #include "dsl/evaluator.h"
+#include "dsl/operator_text.h"
 #include "dsl/parser.h"
 
 namespace galatea::dsl {
@@ -309,7 +311,18 @@ void Evaluator::run_augmented(const Statement& s) {
   if (target.kind != ExpressionKind::kSubscript && old.is(ValueKind::kArray) &&
       !old.as<ArrayObject>().shape.empty()) {
     // In place, so that other names of the array and its slices would change too.
-    fail(Message::kArrayConstant, s.span, {"`" + s.text + "`", "make a new one: `x = x " + op + " …`"});
+    Diagnostic diagnostic = diagnose(Message::kArrayConstant, s.span,
+                                     {"`" + s.text + "`", "make a new one: `x = x " + op + " …`"});
+    const std::string name = source_text(sources_, target.span), value = source_text(sources_, s.value->span);
+    constexpr std::array kAlone = {ExpressionKind::kName, ExpressionKind::kInteger, ExpressionKind::kFloat,
+                                   ExpressionKind::kCall, ExpressionKind::kAttribute};
+    const bool is_alone = std::ranges::find(kAlone, s.value->kind) != kAlone.end();
+    if (!name.empty() && !value.empty()) {
+      const std::string meant = name + " = " + name + " " + op + " " + (is_alone ? value : "(" + value + ")");
+      diagnostic.help = "make a new one: `" + meant + "`";
+      diagnostic.edits.push_back({s.span, meant, false});
+    }
+    report(std::move(diagnostic));
     return assign(target, Value::poison(), s.span);
   }
   // These change a list or dict in place, as in Python: its other names see it.

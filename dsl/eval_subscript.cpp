@@ -87,6 +87,9 @@ Value Evaluator::attribute(const Value& base, const std::string& name, Span span
     diagnostic.help = "it holds several values: unpack it, as in `image, label = …`";
   else if (base.is(ValueKind::kPipeline))
     diagnostic.help = "building and running belong to the host: `galatea run`, or the C API";
+  else if (base.is(ValueKind::kNone) && written && written->kind == ExpressionKind::kName)
+    diagnostic.help =
+        "give `" + written->text + "` a value, or test it before: `if " + written->text + " is not None:`";
   label_hiding(diagnostic, written);
   return report(std::move(diagnostic));
 }

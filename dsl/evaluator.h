@@ -298,6 +298,8 @@ class Evaluator {
   Value eval_name(const Expression& e);
   bool knows(const std::string& name) const;  // unknown_names.cpp
   /// `member`: the attribute of it that is asked for, or nullptr.
+  void add_line_of_import(Diagnostic& diagnostic, const std::string& line, bool is_certain) const;
+  void add_import_of(Diagnostic& diagnostic, const std::string& name) const;
   Value fail_unknown_name(const Expression& e, const Expression* member);
   bool is_told_beside(const Diagnostic& diagnostic) const;
   void suggest_operator(Diagnostic& diagnostic, const std::string& name) const;
@@ -308,7 +310,8 @@ class Evaluator {
   Value fail_pipeline_class(Span span);
   static bool hides_another(const std::string& name, const Frame& frame);
   Value fail_not_callable(const Value& callee, const CallArguments& arguments);
-  static std::string meant_parameter(const FunctionObject& function, const std::string& name);
+  static std::string meant_parameter(const FunctionObject& function, const std::string& name,
+                                     const std::vector<bool>& given);
   static std::string function_like(const Value& module);
   void spoil_receiver(const Expression& receiver);
   void label_hiding(Diagnostic& diagnostic, const Expression* name) const;
@@ -422,6 +425,7 @@ class Evaluator {
   static bool is_known_keyword(const op::Operator& op, const std::string& name);
 
   // ---- modules (modules.cpp) ----
+  void fail_star_import(const Statement& s, Span span);
   void run_import(const Statement& s);
   void run_import_from(const Statement& s);
   ModuleObject* host_module(const std::string& path);
@@ -447,8 +451,9 @@ class Evaluator {
   // ---- pipelines (pipeline.cpp) ----
   struct OutputChecks;
   bool apply_options(PipelineObject& pipeline, ir::Graph& graph, OutputChecks& checks);
-  bool apply_option(const std::string& name, const Value& value, Span span, Span name_span, ir::Graph& graph,
+  bool apply_option(const std::string& name, const Value& value, Span span, ir::Graph& graph,
                     OutputChecks& checks);
+  void fail_unknown_option(const PipelineObject& pipeline, const std::string& name, Span name_span);
   void apply_host(ir::Graph& graph);
   bool bind_parameters(PipelineObject& pipeline, Frame& frame);
   void keep_partial(const ir::Graph& graph);
@@ -516,10 +521,12 @@ class Evaluator {
   Regions regions_;
   uint32_t region_ = 0;  ///< the samples on the current path
   std::vector<ActiveCall> calls_;
-  std::unique_ptr<PixelScope> pixel_;  ///< while a function of coordinates runs
-  bool imports_all_ = false;           ///< there is an `import *`, which was refused
-  int host_calls_ = 0;                 ///< around what is evaluated: they belong to the host program
-  int in_pixel_function_ = 0;          ///< how many pixel functions are being called
+  std::unique_ptr<PixelScope> pixel_;        ///< while a function of coordinates runs
+  size_t num_unknown_names_ = 0;             ///< for which a name that was meant has been looked for
+  const Expression* key_of_dict_ = nullptr;  ///< the last one that was evaluated
+  bool imports_all_ = false;                 ///< there is an `import *`, which was refused
+  int host_calls_ = 0;                       ///< around what is evaluated: they belong to the host program
+  int in_pixel_function_ = 0;                ///< how many pixel functions are being called
 
   ir::Graph* graph_ = nullptr;
   op::GraphBuilder* builder_ = nullptr;

@@ -233,7 +233,7 @@ std::string print_ast(const std::string& file_name, std::optional<std::string> t
     size_t bad = 0;
     if (find_invalid_utf8(stored, bad)) {
       auto at = static_cast<uint32_t>(bad);
-      diagnostics.push_back(diagnose(Message::kNotUtf8, {file, at, at + 1}, {std::to_string(bad)}));
+      diagnostics.push_back(diagnose(Message::kNotUtf8, {file, at, at + 1}, {why_not_text(stored, bad)}));
       return;
     }
     std::unique_ptr<Module> module = parse_module(file, stored, diagnostics);

@@ -25,6 +25,7 @@ constexpr const char* kRandom =
     "use `fn.random.uniform`, `fn.random.coin_flip` or `fn.random.choice`: they draw for each sample";
 constexpr const char* kRunning = "remove the line; code that runs the pipeline belongs to the host program";
 constexpr const char* kFeeding = "feed data from the host program through `fn.external_source(name=…)`";
+constexpr const char* kNoPython = "no Python runs while data is read: write it with operators and arithmetic";
 constexpr const char* kPlain =
     "write it with lists, dicts, functions and loops; they run while the pipeline is built";
 
@@ -34,6 +35,8 @@ constexpr const char* kTypeNames =
 
 constexpr HostModule kHostModules[] = {
     {"nvidia.dali.plugin", kTraining},
+    {"nvidia.dali.plugin.pytorch.fn", kNoPython},
+    {"dali", "the module is called `nvidia.dali`: write `from nvidia.dali import fn`"},
     {"nvidia.dali.backend", kRunning},
     {"nvidia.dali.backend_impl", kRunning},
     {"nvidia.dali.tensors", kFeeding},
@@ -263,7 +266,9 @@ Value call_feature(Evaluator& ev, CallArguments& a) {
   for (const Value& value : a.positional)
     if (value.is_poison()) return Value::poison();
   if (!a.keywords.empty())
-    return ev.fail(Message::kUnknownParameter, a.keywords[0].name_span, {a.name, a.keywords[0].name, ""});
+    return ev.fail(Message::kUnknownParameter, a.keywords[0].name_span,
+                   {a.name, a.keywords[0].name,
+                    "give its arguments by position, as in `" + a.name + "([1], tfrecord.int64, -1)`"});
   const bool fixed = a.name == "FixedLenFeature";
   const bool has_shape = fixed || (!a.positional.empty() && !a.positional[0].is(ValueKind::kDType));
   const size_t at = has_shape ? 1 : 0;  // of the element type

@@ -315,13 +315,18 @@ void Lexer::read_name() {
 
 /// A character outside ASCII that is no letter: told by its name, and read as the ASCII that is meant.
 void Lexer::read_lookalike(char32_t c, size_t length) {
-  report(Message::kBadCharacter, at_, at_ + length, {describe_character(c), advice_for(c)});
   const size_t begin = at_;
   at_ += length;
   const Lookalike* entry = find_lookalike(c);
+  // Blanks of another kind, side by side, are one mistake.
+  while (entry && entry->ascii == " " && text_.substr(at_, length) == text_.substr(begin, length))
+    at_ += length;
+  report(Message::kBadCharacter, begin, at_, {describe_character(c), advice_for(c)});
   if (!entry) return add(TokenKind::kError, begin, at_);
   auto& edits = diagnostics.back().edits;
-  edits.push_back({span(begin, at_), std::string(entry->ascii), true});
+  std::string written;
+  for (size_t i = begin; i < at_; i += length) written += entry->ascii;
+  edits.push_back({span(begin, at_), written, true});
   if (entry->ascii.empty() || entry->ascii == " ") return;
   if (entry->ascii == "'" || entry->ascii == "\"") {
     // To the other quote of its kind, in the same line.
@@ -565,11 +570,7 @@ void Lexer::finish_file() {
 
 }  // namespace
 
-bool is_keyword(std::string_view word) {
-  return std::any_of(kKeywords.begin(), kKeywords.end(), [&](std::string_view keyword) {
-    return keyword.size() == word.size() && keyword[0] == word[0] && keyword == word;
-  });
-}
+bool is_keyword(std::string_view word) { return std::ranges::find(kKeywords, word) != kKeywords.end(); }
 
 std::vector<Token> lex(uint32_t file, std::string_view text, std::vector<Diagnostic>& diagnostics,
                        LexerOptions options) {

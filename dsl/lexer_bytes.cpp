@@ -75,4 +75,11 @@ bool find_invalid_utf8(std::string_view text, size_t& offset) {
   return false;
 }
 
+std::string why_not_text(std::string_view text, size_t offset) {
+  const bool is_utf16 = text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff");
+  if (is_utf16) return "it begins as UTF-16 does";
+  const std::string byte = "byte " + std::to_string(offset);
+  return byte + (text[offset] == 0 ? " is zero" : " cannot be read");
+}
+
 }  // namespace galatea::dsl

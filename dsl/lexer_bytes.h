@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 namespace galatea::dsl {
@@ -30,5 +31,7 @@ size_t operator_length(std::string_view rest);
 size_t utf8_length(std::string_view text, size_t at, uint32_t& code_point);
 /// Whether all bytes are UTF-8; else the offset of the first that is not.
 bool find_invalid_utf8(std::string_view text, size_t& offset);
+/// What is wrong with the byte there: "byte 5 is zero".
+std::string why_not_text(std::string_view text, size_t offset);
 
 }  // namespace galatea::dsl

@@ -222,6 +222,8 @@ void add_types(Evaluator& ev, std::map<std::string, ModuleObject*>& modules, Mod
        {std::pair{"NCHW", "CHW"}, {"NHWC", "HWC"}, {"NFHWC", "FHWC"}, {"NFCHW", "FCHW"}})
     types.names[name] = {ev.make_string(layout), {}};
   types.names["Constant"] = {ev.make_builtin("Constant", call_constant), {}};
+  constexpr int64_t kNoDevice = -99999;  // DALI's number for it
+  types.names["CPU_ONLY_DEVICE_ID"] = {Value::of(kNoDevice), {}};
 }
 
 // ---- pipeline_def, Pipeline, struct ----

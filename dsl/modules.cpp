@@ -141,7 +141,7 @@ ModuleObject* Evaluator::load_file(const std::string& path, Span span, std::opti
   size_t bad_byte = 0;
   if (find_invalid_utf8(stored, bad_byte)) {
     auto at = static_cast<uint32_t>(bad_byte);
-    fail(Message::kNotUtf8, {file, at, at + 1}, {std::to_string(bad_byte)});
+    fail(Message::kNotUtf8, {file, at, at + 1}, {why_not_text(stored, bad_byte)});
     module->broken = true;
     return is_main ? nullptr : module;
   }
@@ -236,8 +236,13 @@ ModuleObject* Evaluator::find_module(const std::string& path, Span span, bool re
   if (host_module_advice(path)) return host_module(path);
   if (!report_missing) return nullptr;
   std::vector<std::string> names;
-  for (const auto& [name, module] : library_)
+  // Behind so many modules of the host nobody misspelt one of the library.
+  constexpr size_t kMost = 1000;
+  const bool is_sought = library_.size() <= kMost;
+  for (auto at = library_.begin(); is_sought && at != library_.end(); ++at) {
+    const auto& [name, module] = *at;
     if (!module || module->lookup != ModuleObject::Lookup::kHost) names.push_back(name);
+  }
   const std::string near = path.starts_with("galatea.") ? "" : did_you_mean(path, names);
   std::error_code error;
   const bool is_ours = path.starts_with("nvidia.dali.") || path.starts_with("galatea.");
@@ -318,6 +323,16 @@ Value Evaluator::module_member(ModuleObject& module, const std::string& name, Sp
   return report(std::move(diagnostic));
 }
 
+void Evaluator::fail_star_import(const Statement& s, Span span) {
+  imports_all_ = true;
+  Diagnostic diagnostic = diagnose(Message::kStarImport, span);
+  const bool is_ours = s.text.starts_with("nvidia") || s.text.starts_with("galatea");
+  if (!is_ours && s.relative_level == 0)
+    diagnostic.help = "name what the pipeline uses: `from " + s.text +
+                      " import …`; where only the host program uses it, remove the line";
+  report(std::move(diagnostic));
+}
+
 // import a.b.c, d as e
 void Evaluator::run_import(const Statement& s) {
   for (const ImportName& name : s.names) {
@@ -346,8 +361,7 @@ void Evaluator::run_import_from(const Statement& s) {
     for (const ImportName& name : s.names) {
       ModuleObject* module = name.name == "*" ? nullptr : load(prefix + name.name, name.span);
       if (name.name == "*") {
-        fail(Message::kStarImport, name.span);
-        imports_all_ = true;
+        fail_star_import(s, name.span);
       } else
         bind(name.alias.empty() ? name.name : name.alias,
              module ? Value(ValueKind::kModule, module) : Value::poison(), name.span);
@@ -359,8 +373,7 @@ void Evaluator::run_import_from(const Statement& s) {
   if (!module) return poison_all();
   for (const ImportName& name : s.names) {
     if (name.name == "*") {
-      fail(Message::kStarImport, name.span);
-      imports_all_ = true;
+      fail_star_import(s, name.span);
       continue;
     }
     ModuleObject* inner =

@@ -70,6 +70,9 @@ std::string by_name_help(const op::Operator& op, const Value& value, const std::
     if (first == nullptr || (arg.required && !first->required)) first = &arg;
   }
   if (first == nullptr) return "remove it";
+  const bool is_text = value.is(ValueKind::kString) && first->kind != op::ArgKind::kDType;
+  if (is_text && first->kind != op::ArgKind::kString && first->kind != op::ArgKind::kStringList)
+    return "arguments are given by name, as the signature shows";
   std::string type = first->kind == op::ArgKind::kDType ? written_as_type(value) : "";
   std::string written = !type.empty() ? type : text.empty() ? "…" : text;
   if (value.is_number() && text.starts_with("[") && !op::takes_list(first->kind))

@@ -128,7 +128,13 @@ StatementPtr Parser::parse_decorated() {
     ++at_;
   }
   if (is("class") || is("async")) return parse_compound(token().text);
-  if (!is("def")) fail_expected("`def` after the decorator");
+  if (token().kind == TokenKind::kName && is("(", 1)) {
+    report_translated(token().span, "a function without `def`", "write `def` before its name",
+                      {{{token().span.file, token().span.begin, token().span.begin}, "def ", true}});
+    --at_;  // which parse_function() takes for `def`
+  } else if (!is("def")) {
+    fail_expected("`def` after the decorator");
+  }
   return parse_function(std::move(decorators), first.span);
 }
 

@@ -68,16 +68,50 @@ bool Parser::line_holds(std::string_view word) const {
   return false;
 }
 
+// Whether the word is another one with two letters exchanged, or with one that is lost or too much.
+bool is_slip_of(std::string_view word, std::string_view meant) {
+  const std::string_view shorter = word.size() < meant.size() ? word : meant;
+  const std::string_view longer = word.size() < meant.size() ? meant : word;
+  if (shorter.size() == longer.size()) return std::ranges::is_permutation(word, meant) && word != meant;
+  if (shorter.size() + 1 != longer.size()) return false;
+  const auto differ = std::ranges::mismatch(shorter, longer);
+  return std::ranges::equal(differ.in1, shorter.end(), differ.in2 + 1, longer.end());
+}
+
+// Whether the file defines or imports a name that is spelt so.
+bool Parser::is_defined(std::string_view name) const {
+  for (size_t i = 0; i + 1 < tokens_.size(); ++i) {
+    if (tokens_[i].text != name || tokens_[i].kind != TokenKind::kName) continue;
+    const std::string_view before = i > 0 ? tokens_[i - 1].text : "", behind = tokens_[i + 1].text;
+    if (before == "def" || before == "import" || before == "as" || before == "for" || before == "," ||
+        before == "(" || behind == "=" || behind == ",")
+      return true;
+  }
+  return false;
+}
+
+// `retrun (x)`: what looks like a call, alone on its line, of a name that nothing defines.
+bool Parser::is_return_in_brackets() const {
+  const Token& t = token();
+  if (block_depth_ == 0 || t.kind != TokenKind::kName || !is("(", 1) || token(1).partner == 0 ||
+      !is_slip_of(t.text, "return"))
+    return false;
+  const TokenKind behind = tokens_[token(1).partner + 1].kind;
+  return (behind == TokenKind::kNewline || behind == TokenKind::kEnd) && !is_defined(t.text);
+}
+
 // `retrun x`, `fro i in xs:`. A name with a value behind it begins no statement of Python; the keyword like it
 // that the rest of the line fits is meant.
 void Parser::correct_keyword() {
   const Token t = token();
-  if (t.kind != TokenKind::kName || !begins_value(token(1)) || is("=", 2)) return;
+  const bool in_brackets = is_return_in_brackets();
+  if (!in_brackets && (t.kind != TokenKind::kName || !begins_value(token(1)) || is("=", 2))) return;
   std::vector<std::string> fitting = {"return", "import", "raise", "assert"};
   if (line_holds(":"))
     fitting = line_holds("in") ? std::vector<std::string>{"for"}
                                : std::vector<std::string>{"while", "if", "def", "class", "with"};
   if (line_holds("import")) fitting = {"from"};
+  if (in_brackets) fitting = {"return"};
   const auto meant = closest_match(t.text, fitting);
   if (!meant) return;
   report_translated(t.span, "`" + std::string(t.text) + "`", "write `" + *meant + "`",
@@ -166,11 +200,14 @@ ExpressionPtr Parser::parse_arrow_function(size_t parameters) {
 void Parser::skip_foreign_word() {
   const Token& t = token();
   if (t.kind != TokenKind::kName || token(1).kind != TokenKind::kName) return;
-  const std::string word(t.text), name(token(1).text);
-  if (std::ranges::find(kDeclarations, word) != kDeclarations.end() && is("=", 2)) {
-    report_translated(t.span, "`" + word + "` before a name",
-                      "write `" + name + " = …`: names are not declared", {{up_to_next(t), "", true}});
-    ++at_;
+  size_t words = 1;  // `let mut`, `const auto`
+  while (token(words + 1).kind == TokenKind::kName) ++words;
+  const std::string word(t.text), name(token(words).text);
+  if (std::ranges::find(kDeclarations, word) != kDeclarations.end() && is("=", words + 1)) {
+    const Span all{t.span.file, t.span.begin, token(words).span.begin};
+    report_translated(cover(t.span, token(words - 1).span), "`" + word + "` before a name",
+                      "write `" + name + " = …`: names are not declared", {{all, "", true}});
+    at_ += words;
   }
 }
 
@@ -179,11 +216,14 @@ StatementPtr Parser::parse_foreign_compound() {
   const Token& t = token();
   if (t.kind != TokenKind::kName || token(1).kind != TokenKind::kName) return nullptr;
   const bool is_loop = t.text == "foreach" && is("in", 2);
-  const bool is_function = (t.text == "function" || t.text == "func") && is("(", 2);
+  const bool is_function = (t.text == "function" || t.text == "func" || t.text == "fn") && is("(", 2);
   if (!is_loop && !is_function) return nullptr;
   const std::string meant = is_loop ? "for" : "def";
   // Braces behind it are the same habit.
-  const bool has_braces = is_function && tokens_[tokens_[at_ + 2].partner + 1].text == "{";
+  size_t behind = is_function ? tokens_[at_ + 2].partner + 1 : 0;
+  if (is_function && tokens_[behind].text == "->")
+    while (tokens_[behind].text == "->" || tokens_[behind].kind == TokenKind::kName) ++behind;
+  const bool has_braces = is_function && tokens_[behind].text == "{";
   report_translated(t.span, "`" + std::string(t.text) + "`",
                     has_braces ? "write `def`, `:` at the end of the line, and indent the lines of the block"
                                : "write `" + meant + "`",
@@ -234,6 +274,30 @@ void Parser::advise(Diagnostic& diagnostic, std::string_view wanted) const {
     return say("a `lambda` gives the value of its expression: leave `return` out",
                {{up_to_next(t), "", true}});
   if (t.text == "?" && before.text == "?") return say("write `b if a is None else a` for `a ?? b`");
+  if (wanted.starts_with("an expression") && is("|") && next.kind == TokenKind::kName &&
+      (is("|", 2) || is(",", 2)))
+    return say("write `lambda " + std::string(next.text) + ": …` for a function");
+  if (wants_colon && t.kind == TokenKind::kFloat && t.text.starts_with('.') && before.text.ends_with('.') &&
+      touches(before, t)) {
+    const std::string range = "range(" + std::string(before.text.substr(0, before.text.size() - 1)) + ", " +
+                              std::string(t.text.substr(1)) + ")";
+    return say("write `" + range + "`", {{cover(before.span, t.span), range, true}});
+  }
+  if (wanted == "`(` after the function's name" && is(":"))
+    return say("write `" + std::string(before.text) + "():`", {{end_of_previous(), "()", true}});
+  if (t.kind == TokenKind::kNewline && before.text == "?") return say("leave the `?` out");
+  if (wants_end && (before.text == "unless" || before.text == "until")) {
+    const std::string meant = before.text == "unless" ? "if not" : "while not";
+    return say("write `" + meant + " …:`", {{before.span, meant, false}});
+  }
+  if (wants_end && is("as"))
+    return say("types are converted by an operator: write `fn.cast(x, dtype=types.FLOAT)`");
+  if (wants_end && is("{") && before.text == "do")
+    return say("write `while True:`, and leave it with `break`");
+  if (wants_end && before.text == "match") return say("choose with `if` and `elif`");
+  if (wanted.starts_with("an expression") && is("&") && touches(t, next))
+    return say("names have no addresses: leave the `&` out", {{t.span, "", true}});
+  if (wanted == "an expression" && is("%")) return say("a comment begins with `#`");
   if (wants_colon && is(",") && next.kind == TokenKind::kName && wanted.ends_with("the clause of `try`"))
     return say("write `as`", {{cover(t.span, {t.span.file, t.span.begin, next.span.begin}), " as ", true}});
   if (is(";") && before.text == ";") return say("remove it", {{t.span, "", true}});

@@ -32,6 +32,26 @@ StatementPtr Parser::parse_import() {
   return statement;
 }
 
+// `from a import b.c`, read as `from a.b import c`.
+ImportName Parser::parse_dotted_import(Statement& statement, const Token& begin) {
+  std::string module = statement.text;
+  Token last = begin;
+  while (accept(".")) {
+    module += "." + std::string(last.text);
+    last = expect_name("a name after `.`");
+  }
+  const Span span = since(begin);
+  const std::string meant = "from " + module + " import " + std::string(last.text);
+  std::vector<Edit> edits;
+  if (statement.names.empty() && !is(",")) {
+    const Span whole{span.file, statement.keyword_span.begin, span.end};
+    edits.push_back({whole, meant.substr(std::string_view("from ").size()), true});
+  }
+  report_translated(span, "a name with dots behind `import`", "write `" + meant + "`", std::move(edits));
+  if (statement.names.empty()) statement.text = module;
+  return {std::string(last.text), "", last.span};
+}
+
 StatementPtr Parser::parse_import_from() {
   const Token first = tokens_[at_++];
   auto statement = make_statement(StatementKind::kImportFrom, first);
@@ -57,6 +77,7 @@ StatementPtr Parser::parse_import_from() {
     if (parenthesized && is(")")) break;
     const Token begin = expect_name("a name to import");
     ImportName name{std::string(begin.text), "", begin.span};
+    if (is(".") && statement->relative_level == 0) name = parse_dotted_import(*statement, begin);
     if (accept("as")) name.alias = expect_name("a name after `as`").text;
     name.span = since(begin);
     statement->names.push_back(std::move(name));
@@ -189,9 +210,16 @@ std::string Parser::pipeline_within(size_t at) const {
 std::string Parser::advice_for_class() const {
   size_t at = at_ + 1;
   const std::string name(tokens_[at].text);
-  bool of_pipeline = false;
-  for (++at; at < tokens_.size() && tokens_[at].kind != TokenKind::kNewline; ++at)
+  bool of_pipeline = false, extends_others = false;
+  constexpr std::array kBasesOfRecords = {
+      "object", "NamedTuple", "TypedDict", "Enum", "IntEnum", "ABC",  "Protocol",  "Generic", "typing",
+      "enum",   "abc",        "T",         "str",  "int",     "dict", "metaclass", "total"};
+  for (++at; at < tokens_.size() && tokens_[at].kind != TokenKind::kNewline; ++at) {
     of_pipeline = of_pipeline || tokens_[at].text == "Pipeline";
+    const bool names_base = tokens_[at].kind == TokenKind::kName && tokens_[at - 1].text != "=";
+    extends_others = extends_others || (names_base && std::ranges::find(kBasesOfRecords, tokens_[at].text) ==
+                                                          kBasesOfRecords.end());
+  }
   if (const std::string pipeline = of_pipeline ? "" : pipeline_within(at); !pipeline.empty())
     return "move `" + pipeline +
            "` out of the class, as a function without `self`: what it reads of `self` " +
@@ -200,6 +228,8 @@ std::string Parser::advice_for_class() const {
     return "write what `" + method +
            "` does under `with` as a function under `@pipeline_def` that returns the outputs; the rest of the "
            "class belongs to the host program";
+  if (!of_pipeline && extends_others && !feeds_data(at))
+    return "what other code calls belongs to the host program; what a pipeline needs of it, write as functions";
   if (!of_pipeline)
     return feeds_data(at) ? "it belongs to the host program, which feeds what it gives: "
                             "`fn.external_source(name=\"data\")`"

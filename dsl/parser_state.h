@@ -74,6 +74,8 @@ class Parser {
   std::string assigned_name() const;
   StatementPtr parse_foreign_compound();
   void report_translated(Span span, std::string construct, std::string advice, std::vector<Edit> edits);
+  bool is_defined(std::string_view name) const;
+  bool is_return_in_brackets() const;
   void refuse_counting_loop();
   void refuse_old_raise(const Expression& kind);
   void advise(Diagnostic& diagnostic, std::string_view wanted) const;
@@ -112,6 +114,7 @@ class Parser {
   StatementPtr parse_import();
   StatementPtr parse_import_from();
   std::string parse_dotted_name();
+  ImportName parse_dotted_import(Statement& statement, const Token& begin);
   StatementPtr parse_unsupported_block(std::string construct, std::string advice);
   StatementPtr parse_try();
   size_t end_of_block(size_t at) const;

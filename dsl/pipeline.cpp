@@ -7,7 +7,9 @@
 #include "compiler/ir/text/verifier.h"
 #include "dsl/bundles.h"
 #include "dsl/evaluator.h"
+#include "dsl/operator_text.h"
 #include "dsl/pipeline_options.h"
+#include "dsl/suggest.h"
 
 namespace galatea::dsl {
 
@@ -22,8 +24,8 @@ struct Evaluator::OutputChecks {
 
 // ---- options ----
 
-bool Evaluator::apply_option(const std::string& name, const Value& value, Span span, Span name_span,
-                             ir::Graph& graph, OutputChecks& checks) {
+bool Evaluator::apply_option(const std::string& name, const Value& value, Span span, ir::Graph& graph,
+                             OutputChecks& checks) {
   ir::PipelineOptions& options = graph.options;
   if (value.is_poison()) return false;
   if (value.is(ValueKind::kNone)) return true;
@@ -118,24 +120,39 @@ bool Evaluator::apply_option(const std::string& name, const Value& value, Span s
   if (name == "device_id")
     return value.is(ValueKind::kInt) || value.is(ValueKind::kUnknown) ? true
                                                                       : wrong("the number of a GPU, or None");
-  if (find_pipeline_option(name)) {
-    note(Message::kNoEffect, span, {"`" + name + "`", "the executor of galatea has no such choice"});
-    return true;
-  }
+  note(Message::kNoEffect, span, {"`" + name + "`", "the executor of galatea has no such choice"});
+  return true;
+}
+
+// An option that is given already is not what another one means.
+void Evaluator::fail_unknown_option(const PipelineObject& pipeline, const std::string& name, Span name_span) {
   std::vector<std::string> names;
   for (const PipelineOption& option : pipeline_options()) names.emplace_back(option.name);
   Diagnostic diagnostic = diagnose(Message::kUnknownParameter, name_span, {"pipeline_def", name, ""});
-  suggest(diagnostic, name, names);
+  const auto is_given = [&](const std::string& meant) {
+    return std::ranges::any_of(pipeline.options, [&](const auto& option) { return option.first == meant; });
+  };
+  if (const Suggestion* known = find_suggestion(Place::kParameter, "pipeline_def", name)) {
+    diagnostic.help = help_of(*known, "");
+    if (!known->write.empty()) diagnostic.edits.push_back({name_span, std::string(known->write), false});
+  } else {
+    suggest(diagnostic, name, names);
+  }
+  leave_out_if_given(diagnostic, is_given);
   report(std::move(diagnostic));
-  return false;
 }
 
 bool Evaluator::apply_options(PipelineObject& pipeline, ir::Graph& graph, OutputChecks& checks) {
   bool good = true;
-  for (size_t i = 0; i < pipeline.options.size(); ++i)
-    good = apply_option(pipeline.options[i].first, pipeline.options[i].second, pipeline.option_spans[i],
-                        pipeline.option_name_spans[i], graph, checks) &&
-           good;
+  for (size_t i = 0; i < pipeline.options.size(); ++i) {
+    const auto& [name, value] = pipeline.options[i];
+    if (find_pipeline_option(name) != nullptr || name == "checkpoint") {
+      good = apply_option(name, value, pipeline.option_spans[i], graph, checks) && good;
+    } else {
+      fail_unknown_option(pipeline, name, pipeline.option_name_spans[i]);
+      good = false;
+    }
+  }
   apply_host(graph);
   return good;
 }
@@ -217,7 +234,14 @@ bool Evaluator::finish_outputs(PipelineObject& pipeline, const Value& result, ir
   if (contains_poison(result)) return false;
   // What is wrong with the outputs is shown where they are returned.
   Span span = returned_at_.valid() ? returned_at_ : pipeline.span;
-  if (result.is(ValueKind::kNone)) return fail(Message::kNoOutputs, span, {pipeline.name}), false;
+  if (result.is(ValueKind::kNone)) {
+    Diagnostic diagnostic = diagnose(Message::kNoOutputs, span, {pipeline.name});
+    if (source_text(sources_, span).contains('('))
+      diagnostic.help =
+          "what stands behind `return` is None: a function that is called there has no `return` of its own";
+    report(std::move(diagnostic));
+    return false;
+  }
   // What holds no data node is one constant, as in DALI: `return image, [1, 2, 3]`.
   const bool several = result.is(ValueKind::kTuple) || (result.is(ValueKind::kList) && contains_node(result));
   std::vector<Value> values = several ? result.elements() : std::vector<Value>{result};

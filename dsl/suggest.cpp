@@ -45,8 +45,12 @@ const std::vector<Suggestion>& all_suggestions() {
 #define NAME(name, words) {Place::kName, kAny, name, "", words},
 #define SPELLING(name, write) {Place::kName, kAny, name, write, ""},
 #define PARAMETER(owner, name, write) {Place::kParameter, owner, name, write, ""},
+#define PARAMETER_ADVICE(owner, name, words) {Place::kParameter, owner, name, "", words},
+#define TYPE_ADVICE(name, words) {Place::kType, kAny, name, "", words},
 #include "dsl/suggestions.inc"
 #undef PARAMETER
+#undef PARAMETER_ADVICE
+#undef TYPE_ADVICE
 #undef OPERATOR
 #undef ARGUMENT
 #undef RENAMED

@@ -61,6 +61,14 @@ std::string did_you_mean(std::string_view word, const std::vector<std::string>& 
 /// Help and edit of a diagnostic at whose place `word` stands. False: no candidate is near.
 bool suggest(Diagnostic& diagnostic, std::string_view word, const std::vector<std::string>& candidates);
 
+/// Where what is meant is given already, beside the word, nothing can be written in the word's place.
+template <typename IsGiven>
+void leave_out_if_given(Diagnostic& diagnostic, const IsGiven& is_given) {
+  if (diagnostic.edits.empty() || !is_given(diagnostic.edits.back().replacement)) return;
+  diagnostic.help = "leave it out: `" + diagnostic.edits.back().replacement + "` is given as well";
+  diagnostic.edits.clear();
+}
+
 /// `text` with the name x replaced by `subject`; strings in it stay as they are.
 std::string with_subject(std::string_view text, std::string_view subject);
 /// random_crop for RandomCrop; hsv for HSV.

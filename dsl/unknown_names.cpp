@@ -96,6 +96,18 @@ bool Evaluator::is_told_beside(const Diagnostic& diagnostic) const {
          file->position(last.span.begin).line == file->position(diagnostic.span.begin).line;
 }
 
+void Evaluator::add_line_of_import(Diagnostic& diagnostic, const std::string& line, bool is_certain) const {
+  const SourceFile* file = sources_.file(diagnostic.span.file);
+  if (file == nullptr) return;
+  const uint32_t place = place_of_imports(file->text());
+  diagnostic.edits.push_back({{diagnostic.span.file, place, place}, line + "\n", is_certain});
+}
+
+// What an edit writes may be a name that the file has not imported.
+void Evaluator::add_import_of(Diagnostic& diagnostic, const std::string& name) const {
+  if (!knows(name)) add_line_of_import(diagnostic, import_of(name, nullptr), true);
+}
+
 Value Evaluator::fail_unknown_name(const Expression& e, const Expression* member) {
   Diagnostic diagnostic = diagnose(Message::kUnknownName, e.span, {e.text});
   // `import *`, which was refused, may have meant it.
@@ -117,17 +129,20 @@ Value Evaluator::fail_unknown_name(const Expression& e, const Expression* member
     if (!known->write.empty()) diagnostic.edits.push_back({e.span, std::string(known->write), true});
   } else if (const std::string line = import_of(e.text, member); !line.empty()) {
     diagnostic.help = "add `" + line + "` at the top of the file";
-    if (const SourceFile* file = sources_.file(e.span.file)) {
-      const uint32_t place = place_of_imports(file->text());
-      diagnostic.edits.push_back({{e.span.file, place, place}, line + "\n", false});
-    }
+    add_line_of_import(diagnostic, line, false);
   } else {
+    // Who has that many reads the first ones; every one would be compared with every name.
+    constexpr size_t kMost = 200;
+    if (++num_unknown_names_ > kMost) return report(std::move(diagnostic));
     std::vector<std::string> candidates = {"True", "False", "None"};
     for (const Frame* frame = frame_; frame; frame = frame->parent)
       for (const auto& [name, binding] : frame->env) candidates.push_back(name);
     for (const auto& [name, binding] : builtins_->names) candidates.push_back(name);
     std::sort(candidates.begin(), candidates.end());
-    if (!suggest_member_of_types(diagnostic, e.text) && !suggest(diagnostic, e.text, candidates))
+    if (&e == key_of_dict_) {  // `{size: 224}`
+      diagnostic.help = "a key is a text: write `\"" + e.text + "\"`";
+      diagnostic.edits.push_back({e.span, "\"" + e.text + "\"", false});
+    } else if (!suggest_member_of_types(diagnostic, e.text) && !suggest(diagnostic, e.text, candidates))
       suggest_operator(diagnostic, e.text);
   }
   return report(std::move(diagnostic));
@@ -141,6 +156,7 @@ bool Evaluator::suggest_member_of_types(Diagnostic& diagnostic, const std::strin
   if (type.empty()) return false;
   diagnostic.help = "write `" + type + "`";
   diagnostic.edits.push_back({diagnostic.span, type, true});
+  add_import_of(diagnostic, "types");
   return true;
 }
 

@@ -111,6 +111,31 @@ TEST(Catalogue, PipelineExamplesGiveTheirCodeAndNothingElse) {
   EXPECT_GT(tried, 120);
 }
 
+// What the help of a page's diagnostics says to write makes its example one that passes.
+TEST(Catalogue, EditsOfPipelineExamplesMendThem) {
+  size_t tried = 0;
+  for (const PageText& page : page_texts()) {
+    if (page.fails.kind != ExampleKind::kPipeline) continue;
+    SourceMap sources;
+    dsl::FrontendOptions options;
+    options.unknown_parameters_allowed = true;
+    const dsl::FrontendResult wrong =
+        dsl::stage_all("example.dali-dsl", page.fails.text, options, registry(), sources);
+    uint32_t file = 0;
+    for (const Diagnostic& diagnostic : wrong.diagnostics)
+      for (const Edit& edit : diagnostic.edits) file = edit.span.file;
+    if (file == 0) continue;
+    ++tried;
+    size_t applied = 0;
+    const std::string mended = with_edits(page.fails.text, file, wrong.diagnostics, true, applied);
+    EXPECT_GE(applied, 1u) << page.code;
+    Report after = check(mended);
+    after.codes.erase("G0253");  // what `print` says
+    EXPECT_EQ(after.codes, std::set<std::string>{}) << page.code << "\n" << mended << after.text;
+  }
+  EXPECT_GE(tried, 11u);
+}
+
 struct Session {
   std::string transcript;  ///< commands, and what the last one prints
   std::string output;

@@ -170,6 +170,7 @@ TEST(Suggest, Types) {
     expect_refused(
         stage("t.dali-dsl", "from galatea import types\nt = types." + std::string(entry.name) + "\n"),
         "G0603", help_of(entry, ""));
+    if (entry.write.empty()) continue;
     Staged right = stage("t.dali-dsl", "from galatea import types\nt = " + std::string(entry.write) + "\n");
     EXPECT_TRUE(right.result.ok) << right.diagnostics;
   }
@@ -194,6 +195,22 @@ TEST(Suggest, Names) {
       EXPECT_TRUE(stage("t.dali-dsl", "x = " + std::string(entry.write) + "\n").codes.empty());
     }
   }
+}
+
+TEST(Suggest, OptionsOfPipelines) {
+  size_t tried = 0;
+  for (const Suggestion& entry : all_suggestions()) {
+    if (entry.place != Place::kParameter || entry.owner != "pipeline_def") continue;
+    SCOPED_TRACE(entry.name);
+    const std::string head = "from galatea import fn, pipeline_def\n@pipeline_def(",
+                      body = "=1)\ndef p():\n    return fn.random.uniform()\n";
+    expect_refused(stage("t.dali-dsl", head + std::string(entry.name) + body), "G0231", help_of(entry, ""));
+    if (entry.write.empty()) continue;
+    const Staged right = stage("t.dali-dsl", head + std::string(entry.write) + body);
+    EXPECT_TRUE(right.result.ok) << right.diagnostics;
+    ++tried;
+  }
+  EXPECT_GE(tried, 8u);
 }
 
 TEST(Suggest, NoNameStandsTwice) {
