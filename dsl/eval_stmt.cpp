@@ -178,8 +178,8 @@ void Evaluator::fail_unpack_node(const Expression& target, const Value& value, S
   Diagnostic diagnostic =
       diagnose(Message::kUnpackNode, span, {std::to_string(target.operands.size()), type_text(value)});
   const ir::Node* maker = graph_->defining_node(value.node);
-  const bool is_operator = maker && maker->op && !maker->op->internal && maker->outputs.size() == 1 &&
-                           (maker->op->source || target.operands.size() == 2);
+  const bool is_operator = !target.operands.empty() && maker && maker->op && !maker->op->internal &&
+                           maker->outputs.size() == 1 && (maker->op->source || target.operands.size() == 2);
   if (is_operator && cover(span, maker->span) == span)
     diagnostic.help = "this call of `fn." + maker->op->name + "` gives one value: write `" +
                       source_text(sources_, target.operands[0]->span) + " = …`";
