@@ -27,9 +27,10 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
 endif()
 
 if(GALATEA_SANITIZE_ADDRESS)
-  # A target's own options stand before these, where a -fno-sanitize says nothing: so these ask what they are for.
+  # A target's own options stand before these, where a -fno-sanitize says nothing: so these ask what they are for. Without object-size,
+  # which takes a fifth of clang's time to look for part of what the address sanitizer finds: accesses behind an object.
   target_compile_options(galatea_options INTERFACE -fsanitize=address $<$<NOT:$<BOOL:$<TARGET_PROPERTY:GALATEA_OWN_CODE_OF_TESTS>>>:-fsanitize=undefined>
-    -fno-sanitize-recover=all -fno-omit-frame-pointer)
+    -fno-sanitize=object-size -fno-sanitize-recover=all -fno-omit-frame-pointer)
   target_link_options(galatea_options INTERFACE -fsanitize=address,undefined)
 endif()
 # galatea_fuzzed(TARGET [SOURCES...]): what libFuzzer steers by, in the libraries (or in some of a library's sources)
