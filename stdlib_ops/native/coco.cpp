@@ -20,6 +20,8 @@ namespace {
 
 using Json = nlohmann::json;
 
+constexpr double kMostLength = 4294967295.0;  ///< of a side of a mask, and of a run of its pixels
+
 /// Reads a document without keeping it: annotation files have hundreds of megabytes.
 class CocoParser final : public nlohmann::json_sax<Json> {
  public:
@@ -155,10 +157,11 @@ class CocoParser final : public nlohmann::json_sax<Json> {
     if (outline_field_.empty()) {
       file_.coordinates.push_back(value);
     } else if (outline_field_ == "size" && sizes_ < 3) {
+      if (!(value >= 0 && value <= kMostLength)) return wrong("has a mask whose size is no length");
       (sizes_ == 0 ? runs_.height : runs_.width) = static_cast<int64_t>(value);
       ++sizes_;
     } else if (outline_field_ == "counts") {
-      if (!(value >= 0 && value <= 4294967295.0)) return wrong("has a run of pixels that is no length");
+      if (!(value >= 0 && value <= kMostLength)) return wrong("has a run of pixels that is no length");
       runs_.counts.push_back(static_cast<uint32_t>(value));
     }
     return true;

@@ -109,6 +109,9 @@ TEST(Coco, SaysWhatIsMalformed) {
             "made.up annotation 0 has a mask without a size and counts");
   EXPECT_EQ(error("{" + box + R"(, "segmentation": {"size": [4, 4], "counts": [1, -2]}})"),
             "made.up annotation 0 has a run of pixels that is no length");
+  for (const char* side : {"1e300", "-1", "9223372036854775807"})
+    EXPECT_EQ(error("{" + box + R"(, "segmentation": {"size": [4, )" + side + R"(], "counts": [1]}})"),
+              "made.up annotation 0 has a mask whose size is no length");
   EXPECT_EQ(error("{" + box + R"(, "segmentation": {"size": [4, 4], "counts": "X"}})"),
             "made.up annotation 0 has a mask whose text is malformed");
   EXPECT_TRUE(native::parse_coco("[]", "made.up", false).error().message().find("is a list") !=
