@@ -2,7 +2,6 @@
 // are blessed (./dev docs), docs/diagnostics.md is made of the pages.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -14,6 +13,7 @@
 #include "dsl/frontend.h"
 #include "stdlib_ops/register_all.h"
 #include "tests/catalogue/scratch.h"
+#include "tests/support/bless.h"
 #include "tools/diagnostic_page.h"
 
 namespace galatea::tools {
@@ -21,7 +21,6 @@ namespace {
 
 using galatea::testing::Scratch;
 
-bool blessing() { return std::getenv("GALATEA_BLESS") != nullptr; }
 std::string path_of(const std::string& name) { return std::string(GALATEA_SOURCE_DIR) + "/" + name; }
 
 std::string read_file(const std::string& path) {
@@ -174,7 +173,7 @@ TEST(Catalogue, CommandsPrintWhatTheirPageSays) {
     ++tried;
     const Session failing = run_commands(page.fails), passing = run_commands(page.passes);
     EXPECT_NE(failing.output.find(page.code), std::string::npos) << page.code << "\n" << failing.output;
-    if (blessing()) {
+    if (galatea::testing::is_blessing()) {
       rewrite(page, failing.transcript);
     } else {
       EXPECT_EQ(failing.transcript, page.fails.text) << page.code;
@@ -267,7 +266,8 @@ std::string catalogue() {
 
 TEST(Catalogue, TheDocumentHasEveryPageInAChapter) {
   const std::string made = catalogue();
-  if (blessing()) std::ofstream(path_of("docs/diagnostics.md"), std::ios::binary) << made;
+  if (galatea::testing::is_blessing())
+    std::ofstream(path_of("docs/diagnostics.md"), std::ios::binary) << made;
   for (const PageText& page : page_texts())
     EXPECT_NE(made.find("### " + page.code + ":"), std::string::npos) << page.code << " is in no chapter";
 }

@@ -2,12 +2,12 @@
 // writes what came out.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 
 #include "tests/cuda_text/example_kernels.h"
+#include "tests/support/bless.h"
 
 namespace galatea::testing {
 namespace {
@@ -21,7 +21,7 @@ TEST(CudaText, OfTheExamplesIsWhatWasRead) {
   for (const ExampleKernels& example : example_kernels()) {
     kernels += example.kernels.size();
     const std::string text = text_of(example), file = golden_file(example.name);
-    if (std::getenv("GALATEA_BLESS") != nullptr) {
+    if (galatea::testing::is_blessing()) {
       std::filesystem::remove(file);
       if (!text.empty()) std::ofstream(file) << text;
       continue;
@@ -32,7 +32,7 @@ TEST(CudaText, OfTheExamplesIsWhatWasRead) {
     EXPECT_EQ(text, expected.str()) << file;
   }
   EXPECT_GE(kernels, 15U);
-  if (std::getenv("GALATEA_BLESS") != nullptr) GTEST_SKIP() << "blessed";
+  if (galatea::testing::is_blessing()) GTEST_SKIP() << "blessed";
 }
 
 TEST(CudaText, WindowsAndResizesAreMadeInTiles) {

@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "tests/docs/markdown.h"
+#include "tests/support/bless.h"
 #include "tests/tools/program.h"
 
 namespace galatea::docs {
@@ -74,8 +75,6 @@ class Pages : public ::testing::Test {
   fs::path folder_;
 };
 
-bool blessing() { return std::getenv("GALATEA_BLESS") != nullptr; }
-
 std::string place(const Block& block) { return block.path + ":" + std::to_string(block.line); }
 
 bool is_code(const Block& block) { return block.has("python") && block.has("galatea"); }
@@ -120,7 +119,7 @@ TEST_F(Pages, Diagnostics) {
       EXPECT_FALSE(all[i - 1].has("fragment"))
           << place(all[i]) << ": lines of a fragment are counted elsewhere";
       const std::string printed = portable(check(all[i - 1].text).err);
-      if (blessing()) {
+      if (galatea::testing::is_blessing()) {
         replace_block(page, all[i].line, printed);
         continue;
       }
@@ -188,7 +187,7 @@ TEST_F(Pages, Values) {
       for (int k = 0; fs::exists(folder_ / ("out/out" + std::to_string(k))); ++k)
         printed += values_in(folder_ / ("out/out" + std::to_string(k)) / "000000.npy") + "\n";
       fs::remove_all(folder_ / "out");
-      if (blessing()) {
+      if (galatea::testing::is_blessing()) {
         replace_block(page, all[i].line, printed);
         continue;
       }

@@ -12,6 +12,7 @@
 #include "compiler/ir/text/printer.h"
 #include "compiler/ir/text/verifier.h"
 #include "stdlib_ops/register_all.h"
+#include "tests/support/bless.h"
 
 namespace galatea::dsl::testing {
 namespace fs = std::filesystem;
@@ -86,7 +87,7 @@ void expect_golden(const std::string& path, const std::string& text) {
   const std::string root = GALATEA_SOURCE_DIR;
   for (size_t at = actual.find(root); at != std::string::npos; at = actual.find(root, at))
     actual.replace(at, root.size(), "<sources>");
-  if (std::getenv("GALATEA_BLESS")) {
+  if (galatea::testing::is_blessing()) {
     std::ofstream(path, std::ios::binary) << actual;
     return;
   }

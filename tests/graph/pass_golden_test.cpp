@@ -2,7 +2,6 @@
 // rewrites the expectations.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
@@ -12,6 +11,7 @@
 #include "compiler/passes/pass_runner.h"
 #include "tests/graph/graph_text.h"
 #include "tests/graph/sample_operators.h"
+#include "tests/support/bless.h"
 
 namespace galatea::testing {
 namespace {
@@ -48,8 +48,7 @@ void run_case(const fs::path& file) {
   EXPECT_TRUE(legal) << legal.error().message();
   std::string after = to_text(graph);
   fs::path expected = fs::path(file).replace_extension(".expected");
-  const char* bless = std::getenv("GALATEA_BLESS");
-  if (bless && std::string(bless) == "1") {
+  if (galatea::testing::is_blessing()) {
     std::ofstream(expected) << after;
     return;
   }

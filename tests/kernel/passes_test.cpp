@@ -5,13 +5,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 
 #include "compiler/kernel/passes/passes.h"
 #include "tests/kernel/kernel_call.h"
+#include "tests/support/bless.h"
 
 namespace galatea::kernel {
 namespace {
@@ -57,7 +57,7 @@ TEST_P(GoldenKernel, PassesGiveTheExpectedText) {
     ASSERT_TRUE(verify(kernel)) << "after " << name << "\n" << to_text(kernel);
   }
   std::string out = to_text(kernel);
-  if (std::getenv("GALATEA_BLESS") != nullptr) {
+  if (galatea::testing::is_blessing()) {
     std::ofstream(GetParam()) << before << "---\n" << out;
     GTEST_SKIP() << "blessed";
   }

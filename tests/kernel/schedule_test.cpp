@@ -6,7 +6,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -14,6 +13,7 @@
 #include "compiler/kernel/cost.h"
 #include "compiler/kernel/schedule.h"
 #include "tests/kernel/kernel_call.h"
+#include "tests/support/bless.h"
 
 namespace galatea::kernel {
 namespace {
@@ -39,7 +39,7 @@ TEST_P(GoldenSchedule, PlacementsAndReasons) {
   const std::string before = text.substr(0, divider + 1);
   const Kernel kernel = testing::kernel_from(before);
   const std::string out = to_text(kernel, make_schedule(kernel, {}));
-  if (std::getenv("GALATEA_BLESS") != nullptr) {
+  if (galatea::testing::is_blessing()) {
     std::ofstream(GetParam()) << before << "---\n" << out;
     GTEST_SKIP() << "blessed";
   }

@@ -8,6 +8,7 @@
 
 #include "tests/loops/loop_harness.h"
 #include "tests/loops/sample_kernels.h"
+#include "tests/support/bless.h"
 
 namespace galatea::testing {
 namespace {
@@ -49,7 +50,7 @@ TEST(Gathers, HaveThisForm) {
     const std::string text = to_text(lower_verified(sample.kernel, {}));
     const std::filesystem::path path =
         std::filesystem::path(GALATEA_SOURCE_DIR) / "tests/golden/loops" / ("gather_" + name + ".loops");
-    if (std::getenv("GALATEA_BLESS") != nullptr) {
+    if (galatea::testing::is_blessing()) {
       std::filesystem::create_directories(path.parent_path());
       std::ofstream(path) << text;
       continue;
