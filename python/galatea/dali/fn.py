@@ -9,7 +9,6 @@ from __future__ import annotations
 import functools as _functools
 import sys
 import warnings
-import types as _python_types
 from typing import Any, Callable
 
 import numpy as _np
@@ -27,6 +26,7 @@ from .graph import recording as _recording
 from .names import document as _document
 from .names import getter as _getter
 from .names import missing as _missing
+from .names import place as _place
 
 # What DALI has on every operator, and what has no meaning in a compiled pipeline.
 _COMMON = {"device", "name", "preserve", "bytes_per_sample_hint", "seed"}
@@ -277,20 +277,6 @@ def _schemas() -> dict[str, str]:
     return {name: path.replace(".", "__") for path, name in _document()["classes"].items()}
 
 
-def _add(path: str, function: Any) -> None:
-    module: Any = sys.modules[__name__]
-    full = __name__
-    for part in path.split(".")[:-1]:
-        full = f"{full}.{part}"
-        if full not in sys.modules:
-            made = _python_types.ModuleType(full, f"Operators of `{full}`.")
-            made.__path__ = []  # type: ignore[attr-defined]
-            sys.modules[full] = made
-            setattr(module, part, made)
-        module = sys.modules[full]
-    setattr(module, path.rsplit(".", 1)[-1], function)
-
-
 def _setup() -> None:
     from . import parts
     from . import python_function as functions
@@ -305,9 +291,9 @@ def _setup() -> None:
         function = written.get(path) or _function(path)
         if path in _schemas():
             function._schema_name = _schemas()[path]
-        _add(path, function)
-    _add("_conditional.split", parts.split)
-    _add("_conditional.merge", parts.merge)
+        _place(__name__, path, function)
+    _place(__name__, "_conditional.split", parts.split)
+    _place(__name__, "_conditional.merge", parts.merge)
     sys.modules[f"{__name__}._conditional"].__getattr__ = _getter("fn._conditional")  # type: ignore
 
 

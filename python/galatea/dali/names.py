@@ -14,6 +14,22 @@ import types as _python_types
 from typing import Any, Callable, NoReturn
 
 
+def place(root: str, path: str, value: Any) -> None:
+    """Puts `value` at the dotted `path` below the module `root`; modules on the way are made."""
+    module: Any = sys.modules[root]
+    full = root
+    *parents, name = path.split(".")
+    for part in parents:
+        full = f"{full}.{part}"
+        if full not in sys.modules:
+            made = _python_types.ModuleType(full, f"Operators of `{full}`.")
+            made.__path__ = []  # type: ignore[attr-defined]
+            sys.modules[full] = made
+            setattr(module, part, made)
+        module = sys.modules[full]
+    setattr(module, name, value)
+
+
 @functools.cache
 def document() -> dict[str, Any]:
     """{"version", "functions": {name: arguments}, "classes": {name: function}, "modules": {name:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-import types as _python_types
 from typing import Any
 
 from galatea.trace import operators as _engine_operators
@@ -15,6 +13,7 @@ from .external_source import ExternalSource as ExternalSource
 from .names import document as _document
 from .names import WithoutEngine as _WithoutEngine
 from .names import getter as _getter
+from .names import place as _place
 from .python_function import DLPACK as _DLPACK
 from .python_function import DLTensorPythonFunction as DLTensorPythonFunction
 from .python_function import PythonFunction as PythonFunction
@@ -116,17 +115,7 @@ def _setup() -> None:
     for path, function in sorted(_document()["classes"].items()):
         if path in ("ExternalSource", "PythonFunction", "DLTensorPythonFunction"):
             continue
-        module: Any = sys.modules[__name__]
-        full = __name__
-        for part in path.split(".")[:-1]:
-            full = f"{full}.{part}"
-            if full not in sys.modules:
-                made = _python_types.ModuleType(full, f"Operators of `{full}`.")
-                made.__path__ = []  # type: ignore[attr-defined]
-                sys.modules[full] = made
-                setattr(module, part, made)
-            module = sys.modules[full]
-        setattr(module, path.rsplit(".", 1)[-1], _class(path, function))
+        _place(__name__, path, _class(path, function))
 
 
 def _op_name(schema_name: str) -> str:

@@ -5,13 +5,11 @@ with `next_epoch()`. Each call is a compiled pipeline of one operator, which the
 same operator, arguments, types and ranks uses again; a pipeline of all of them is faster.
 """
 
-import sys as _sys
-import types as _types
-
 from galatea.trace import operators as _operators
 
 from ...names import document as _document
 from ...names import getter as _getter
+from ...names import place as _place
 from . import calls as _calls
 from . import math as math
 from . import pytorch as pytorch
@@ -51,27 +49,12 @@ from .source import ExternalSource as ExternalSource
 _LEFT_OUT = ("external_source", "python_function", "dl_tensor_python_function")
 
 
-def _add(path: str) -> None:
-    module, full = _sys.modules[__name__], __name__
-    *parents, name = path.split(".")
-    for part in parents:
-        full = f"{full}.{part}"
-        if full not in _sys.modules:
-            made = _types.ModuleType(full, f"Operators of `{full}`, called on data.")
-            made.__path__ = []  # type: ignore[attr-defined]
-            _sys.modules[full] = made
-            setattr(module, part, made)
-        module = _sys.modules[full]
-    if not hasattr(module, name):
-        setattr(module, name, _calls.function(path))
-
-
 def _setup() -> None:
     old = _document()["deprecated"]["functions"]
     for path in _document()["functions"]:
         known = path not in old and path not in _LEFT_OUT and not path.startswith("readers.")
         if known and _operators.find(path) is not None:
-            _add(path)
+            _place(__name__, path, _calls.function(path))
 
 
 _setup()
