@@ -12,7 +12,7 @@
 #include "base/json.h"
 #include "tests/serve/serve_process.h"
 #include "tests/tools/program.h"
-#include "tools/serve/http.h"
+#include "tools/serve/interface/http.h"
 
 namespace galatea::testing {
 namespace {

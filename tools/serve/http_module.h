@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "base/result.h"
-#include "tools/serve/http.h"
+#include "tools/serve/interface/http.h"
 
 namespace galatea::tools::serve {
 

@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "base/json.h"
-#include "tools/serve/http.h"
+#include "tools/serve/interface/http.h"
 #include "tools/serve/policy_pictures.h"
 
 namespace galatea::tools::serve {

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "tools/serve/http.h"
+#include "tools/serve/interface/http.h"
 
 namespace galatea::tools::serve {
 

@@ -7,8 +7,8 @@
 
 #include <httplib.h>
 
-#include "tools/serve/http.h"
 #include "tools/serve/httplib/client_stream.h"
+#include "tools/serve/interface/http.h"
 
 namespace galatea::tools::serve {
 namespace {
