@@ -58,6 +58,8 @@ struct Port {
   /// An operator reads no element of it. Frames of it, which have all the same extents, lift no call; where
   /// something else does, there must be as many.
   bool extents_only = false;
+  /// Data of four axes without a layout are a volume of it where it takes volumes; else they are frames.
+  bool volumes_first = false;
 
   /// Number of axes where there is only one; else -1.
   int rank() const;

@@ -22,6 +22,19 @@ bool is_accepted(const Port& input, const ir::Type& type) {
   });
 }
 
+/// Data without a layout and with an axis more than pictures, or volumes, are frames of them.
+Layout layout_of(const Port& input, const ir::Type& type) {
+  const auto first_of = [&](int ndim) {
+    const auto has_rank = [&](const std::string& layout) { return std::ssize(layout) == ndim; };
+    const auto found = std::ranges::find_if(input.layouts, has_rank);
+    return found == input.layouts.end() ? std::string() : *found;
+  };
+  if (!type.layout.empty() || type.ndim < 4) return type.layout;
+  const std::string whole = first_of(type.ndim), frame = first_of(type.ndim - 1);
+  if (frame.empty() || (!whole.empty() && input.volumes_first) || works_on(input, kFrameAxis)) return {};
+  return Layout(kFrameAxis + frame);
+}
+
 /// The type without some of its dimensions; names of none but unnamed axes are no layout.
 ir::Type without(const ir::Type& type, const std::vector<int>& kept) {
   ir::Type frame{.dtype = type.dtype, .ndim = static_cast<int>(kept.size()), .device = type.device};
@@ -67,7 +80,8 @@ Lifting::Lifting(const ir::Graph& graph, const Operator& op, const std::vector<i
   const auto add_inputs = [&](bool extents_only) {
     for (size_t k = 0; k < static_cast<size_t>(num_inputs_); ++k) {
       const Port& port = op.inputs[std::min(k, op.inputs.size() - 1)];
-      has_frames |= !works_on(port, kFrameAxis) && graph.type(inputs[k]).layout.find(kFrameAxis) >= 0;
+      has_frames |=
+          !works_on(port, kFrameAxis) && layout_of(port, graph.type(inputs[k])).find(kFrameAxis) >= 0;
       if (port.extents_only == extents_only) add_input(graph, port, inputs[k], static_cast<int>(k));
     }
   };
@@ -95,7 +109,8 @@ int Lifting::add_axis(const LiftedAxis& axis) {
 }
 
 void Lifting::add_input(const ir::Graph& graph, const Port& spec, ir::ValueId value, int input) {
-  const ir::Type& type = graph.type(value);
+  ir::Type type = graph.type(value);
+  type.layout = layout_of(spec, type);
   if (type.layout.empty()) return;
   LiftedOperand operand{.value = value, .input = input};
   for (int d = 0; d < type.ndim; ++d)

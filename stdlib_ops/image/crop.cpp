@@ -67,7 +67,8 @@ Operator make_crop() {
       "otherwise.";
   op.inputs = {{.name = "data",
                 .documentation = "image or volume",
-                .layouts = {"HWC", "CHW", "DHWC", "CDHW", "DCHW"}}};
+                .layouts = {"HWC", "CHW", "DHWC", "CDHW", "DCHW"},
+                .volumes_first = true}};
   op.min_inputs = op.max_inputs = 1;
   op.args = crop_args();
   append(op.args, bounds_args());

@@ -224,7 +224,8 @@ Operator make_crop_mirror_normalize() {
   op.inputs = {{.name = "data",
                 .documentation = "image or volume",
                 .layouts = {"HWC", "CHW", "DHWC", "CDHW", "DCHW"},
-                .dtypes = {DType::kU8, DType::kI16, DType::kU16, DType::kI32, DType::kF32, DType::kF16}}};
+                .dtypes = {DType::kU8, DType::kI16, DType::kU16, DType::kI32, DType::kF32, DType::kF16},
+                .volumes_first = true}};
   op.min_inputs = op.max_inputs = 1;
   op.args = crop_args();
   append(op.args, bounds_args());

@@ -329,6 +329,38 @@ TEST(Frames, TakeTheLayoutsThatDaliTakes) {
   }
 }
 
+/// As DALI: the first layout of so many letters that the operator's schema names.
+TEST(Frames, WithoutALayoutAreOfPictures) {
+  size_t films = 0, volumes = 0;
+  for (const Call& call : calls()) {
+    const Port& input = registry().find(call.op)->inputs[0];
+    if (input.layouts.empty() || !input.axes.empty()) continue;
+    const bool takes_volumes = std::ranges::find(input.layouts, "DHWC") != input.layouts.end();
+    for (const std::string layout : {"FHWC", "FDHWC"}) {
+      if (layout == "FDHWC" && !takes_volumes) continue;
+      const bool is_volume = layout == "FHWC" && (call.op == "crop" || call.op == "crop_mirror_normalize");
+      Tensor named = data_of(layout), bare = named;
+      bare.layout = {};
+      if (is_volume) named.layout = "DHWC";
+      const std::string what = call.op + " " + call.name + " " + named.layout.str();
+      const auto outcome_of = [&](const Tensor& data) {
+        return run_of(call, data, layout == "FDHWC" || is_volume ? "DHW" : "HW").run();
+      };
+      const OpRun::Outcome expected = outcome_of(named), actual = outcome_of(bare);
+      ASSERT_EQ(expected.error + expected.failed_check, "") << what;
+      ASSERT_EQ(actual.error + actual.failed_check, "") << what;
+      EXPECT_EQ(actual.outputs[0].layout, expected.outputs[0].layout) << what;
+      expect_same(actual.outputs[0], expected.outputs[0], what);
+      ++(is_volume ? volumes : films);
+    }
+  }
+  EXPECT_GT(films, 40U);
+  EXPECT_GT(volumes, 3U);
+  const OpRun::Outcome outcome =
+      OpRun("brightness").input(Tensor{DType::kU8, {2, 3, 6, 7, 3}, {}, {}}).arg("brightness", 1.3).run();
+  EXPECT_TRUE(outcome.error.contains("5 dimensions without a layout")) << outcome.error;
+}
+
 TEST(Frames, NoneAtAll) {
   const Tensor none{DType::kU8, {0, 6, 7, 3}, "FHWC", {}};
   for (const bool fixed : {false, true})
