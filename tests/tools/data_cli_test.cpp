@@ -357,6 +357,10 @@ TEST_F(DataCommand, VerifyNamesFileAndPlace) {
   EXPECT_EQ(o.status, 1);
   EXPECT_TRUE(contains(o.out, "a.tar is damaged at byte ")) << o.out;
   EXPECT_TRUE(contains(o.out, "2 samples, 1 failed")) << o.out;
+  // Nothing to verify is no success, in no form.
+  fs::create_directories(path("nothing/c"));
+  for (const char* form : {"--json", "--threads=1"})
+    EXPECT_EQ(data({"verify", path("nothing"), form}).status, 1) << form;
   // A terminal's cursor stays where it is.
   write("escape.tar", tar_member("\x1b[2J.jpg", "x") + kTarEnd);
   o = data({"verify", path("escape.tar")});
