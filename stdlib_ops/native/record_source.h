@@ -50,7 +50,7 @@ struct RecordScratch {
 };
 inline constexpr size_t kKeptScratch = size_t{1} << 20;  // no memory limit counts it
 /// From so many bytes on a text goes from the file to where it is wanted: a few more calls cost less than its copy.
-inline constexpr size_t kLargeText = size_t{64} << 10;
+inline constexpr size_t kLargeText = size_t{96} << 10;
 
 class RecordBytes {
  public:
