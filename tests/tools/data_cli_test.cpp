@@ -105,6 +105,9 @@ TEST_F(DataCommand, HelpAndWrongUsage) {
     EXPECT_EQ(o.status, 2) << o.err;
     EXPECT_TRUE(o.out.empty());
   }
+  const Outcome far = data({"inspect", "https://user:word@h/a.tar?key=word"});
+  EXPECT_EQ(far.status, 1);
+  EXPECT_TRUE(contains(far.err, "https://h/a.tar is not on this machine")) << far.err;
   const Outcome nowhere = data({"verify", path("nowhere")});
   EXPECT_EQ(nowhere.status, 1);
   EXPECT_TRUE(contains(nowhere.err, "nowhere")) << nowhere.err;
