@@ -70,7 +70,7 @@ std::optional<ReaderObjection> read_reader_options(const std::string& config, Re
                            fmt::format("shard_id is {}, but there are {} shards; it must be in 0 … {}",
                                        shard_id, num_shards, num_shards - 1),
                            "shards are numbered from 0"};
-  if (options.initial_fill < 1)
+  if (options.random_shuffle && options.initial_fill < 1)
     return ReaderObjection{
         "initial_fill", fmt::format("initial_fill is {}; it must be at least 1", options.initial_fill), {}};
   if (options.shuffle_after_epoch && (options.random_shuffle || options.stick_to_shard))
@@ -318,7 +318,7 @@ ReaderMeta ReaderLoop::meta() const {
   meta.num_shards = options_.num_shards;
   meta.shard_id = options_.shard_id;
   meta.pad_last_batch = options_.pad_last_batch;
-  meta.stick_to_shard = options_.stick_to_shard;
+  meta.stick_to_shard = sticks(options_);
   return meta;
 }
 

@@ -87,7 +87,7 @@ class RecordIoImages final : public RecordFormat {
 
   Status read(const ByteSource& file, const RecordPlace& place,
               const runtime::AllocateOutput& allocate) const override {
-    if (place.size > static_cast<int64_t>(kKeptScratch)) {
+    if (place.size > static_cast<int64_t>(kLargeText)) {
       GALATEA_ASSIGN(const bool is_read, read_large(file, place, allocate));
       if (is_read) return {};
     }
@@ -204,8 +204,8 @@ Result<std::vector<RecordPlace>> scan_record_io(const ByteSource& file) {
 
 Result<std::span<uint8_t>> join_record_io(std::span<uint8_t> record, const std::string& name,
                                           int64_t offset) {
-  uint8_t* to = record.data();
   const auto size = static_cast<int64_t>(record.size());
+  int64_t joined = kPartHead;  // the first part stays where it is, the others move up to it
   bool first = true, ended = false;
   for (int64_t at = 0; !ended;) {
     if (size - at < kPartHead || word_at(record.data() + at) != kRecordIoMagic)
@@ -217,16 +217,16 @@ Result<std::span<uint8_t>> join_record_io(std::span<uint8_t> record, const std::
       return damaged(name, offset + at,
                      fmt::format("a part of {} bytes is longer than its record", head.size));
     if (!first) {  // what divided the parts
-      std::memcpy(to, &kRecordIoMagic, sizeof kRecordIoMagic);
-      to += sizeof kRecordIoMagic;
+      std::memcpy(record.data() + joined, &kRecordIoMagic, sizeof kRecordIoMagic);
+      joined += static_cast<int64_t>(sizeof kRecordIoMagic);
+      std::memmove(record.data() + joined, record.data() + at + kPartHead, static_cast<size_t>(head.size));
     }
-    std::memmove(to, record.data() + at + kPartHead, static_cast<size_t>(head.size));
-    to += head.size;
+    joined += head.size;
     at += kPartHead + std::min(head.padded(), size - at - kPartHead);
     first = false;
     ended = head.ends_record();
   }
-  return record.first(static_cast<size_t>(to - record.data()));
+  return record.subspan(kPartHead, static_cast<size_t>(joined - kPartHead));
 }
 
 Result<RecordIoImage> record_io_image(std::span<const uint8_t> joined, const std::string& name,

@@ -46,7 +46,7 @@ class TextFinder {
       if (wire != Wire::kBytes) size = wire == Wire::kFixed64 ? 8 : wire == Wire::kFixed32 ? 4 : ~uint64_t{0};
       if (at > end || *size > static_cast<uint64_t>(end - at)) return false;
       const auto bytes = static_cast<int64_t>(*size);
-      if (wire == Wire::kBytes && *size >= kKeptScratch && *key >> 3 == path.front()) {
+      if (wire == Wire::kBytes && *size >= kLargeText && *key >> 3 == path.front()) {
         if (path.size() == 1) found.push_back({at, bytes});
         if (path.size() > 1 && !walk(at, at + bytes, path.subspan(1))) return false;
       }
@@ -56,7 +56,7 @@ class TextFinder {
   }
 
  private:
-  static constexpr int64_t kWindow = int64_t{64} << 10;
+  static constexpr int64_t kWindow = int64_t{4} << 10;
 
   std::optional<uint64_t> varint(int64_t& at) {
     uint64_t value = 0;
@@ -177,7 +177,7 @@ Result<RecordBytes> read_record(const ByteSource& file, const RecordPlace& place
 
 std::vector<RecordPlace> large_texts(const ByteSource& file, const RecordPlace& message,
                                      std::span<const uint32_t> path) {
-  if (message.size < static_cast<int64_t>(kKeptScratch)) return {};
+  if (message.size < static_cast<int64_t>(kLargeText)) return {};
   TextFinder finder(file);
   const bool is_whole = finder.walk(message.offset, message.offset + message.size, path);
   return is_whole ? std::move(finder.found) : std::vector<RecordPlace>();

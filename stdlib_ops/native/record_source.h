@@ -49,6 +49,8 @@ struct RecordScratch {
   size_t size = 0;
 };
 inline constexpr size_t kKeptScratch = size_t{1} << 20;  // no memory limit counts it
+/// From so many bytes on a text goes from the file to where it is wanted: a few more calls cost less than its copy.
+inline constexpr size_t kLargeText = size_t{96} << 10;
 
 class RecordBytes {
  public:
@@ -79,7 +81,7 @@ class RecordBytes {
 /// Reads a record, but for parts of it (large_texts) that copy() reads where they are wanted.
 Result<RecordBytes> read_record(const ByteSource& file, const RecordPlace& place,
                                 std::vector<RecordPlace> left_out = {});
-/// Where texts of a megabyte or more lie in a message of protocol buffers that is in a file: in the fields of
+/// Where texts of kLargeText or more lie in a message of protocol buffers that is in a file: in the fields of
 /// these numbers, each within the one before it. None where the message is damaged: who reads it will say so.
 std::vector<RecordPlace> large_texts(const ByteSource& file, const RecordPlace& message,
                                      std::span<const uint32_t> path);

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cstring>
 #include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -91,7 +92,9 @@ Status TarReader::take_pax(const std::string& records, int64_t offset) {
     if (equals == std::string_view::npos)
       return damaged(archive_.name(), offset, "an extended header is malformed");
     const std::string_view key = record.substr(0, equals), value = record.substr(equals + 1);
-    if (key == "path") next_name_ = std::string(value);
+    // Of a sparse member the name in GNU's record is its own, and "path" a made-up one.
+    if (key.starts_with("GNU.sparse.")) next_is_sparse_ = true;
+    if (key == "GNU.sparse.name" || (key == "path" && !next_is_sparse_)) next_name_ = std::string(value);
     if (key != "size") continue;
     int64_t size = 0;
     const auto size_end = std::from_chars(value.data(), value.data() + value.size(), size);
@@ -137,9 +140,9 @@ Result<std::optional<TarMember>> TarReader::next() {
     }
     next_name_.reset();
     next_size_.reset();
-    if (header.type == 'S')
+    if (std::exchange(next_is_sparse_, false) || header.type == 'S')
       return damaged(archive_.name(), offset - kTarBlock,
-                     fmt::format("the member {} is sparse, in GNU's old form", member.name));
+                     fmt::format("the member {} is sparse; make the archive without --sparse", member.name));
     if (header.type == '0' || header.type == '\0' || header.type == '7') return member;
   }
   return std::nullopt;

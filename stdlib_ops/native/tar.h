@@ -33,6 +33,7 @@ class TarReader {
   // What extended headers say of the next member.
   std::optional<std::string> next_name_;
   std::optional<int64_t> next_size_;
+  bool next_is_sparse_ = false;
 };
 
 }  // namespace galatea::native

@@ -99,10 +99,14 @@ FilmFile fed_film(const runtime::Tensor& encoded, std::span<const uint8_t> bytes
           .open = [bytes] { return bytes_elsewhere("the film", bytes); }};
 }
 
-/// `copy`: of a tensor with gaps; has to live as long as the film.
-FilmFile film_of(const runtime::Tensor& encoded, const VideoState& state, std::vector<uint8_t>& copy) {
+/// `copy`: of a tensor with gaps; has to live as long as the film, of which nothing is kept then.
+FilmFile fed_film_of(const runtime::Tensor& encoded, std::vector<uint8_t>& copy) {
   const std::span<const uint8_t> bytes = bytes_of_input(encoded, copy);
-  return state.is_fed && encoded.buffer && copy.empty() ? fed_film(encoded, bytes) : film_in(bytes);
+  return encoded.buffer && copy.empty() ? fed_film(encoded, bytes) : film_in(bytes);
+}
+
+FilmFile film_of(const runtime::Tensor& encoded, const VideoState& state, std::vector<uint8_t>& copy) {
+  return state.is_fed ? fed_film_of(encoded, copy) : film_in(bytes_of_input(encoded, copy));
 }
 
 /// Which frames of a film the arguments ask for: `count` of them, `stride` apart, or a list.
@@ -208,7 +212,7 @@ Result<std::shared_ptr<runtime::NativeState>> prepare_sequences(const std::strin
 Status count_sequences(runtime::NativeContext& context) {
   std::vector<uint8_t> copy;
   const runtime::Tensor& encoded = context.inputs[0];
-  const FilmFile file = fed_film(encoded, bytes_of_input(encoded, copy));
+  const FilmFile file = fed_film_of(encoded, copy);
   GALATEA_ASSIGN(const auto index, FilmLibrary::of_process().index_of(file));
   const int64_t length = static_cast<const SequencesState*>(context.state)->length;
   context.scalar_results[0] = cell_from_int(DType::kI64, (index->num_frames() + length - 1) / length);

@@ -93,6 +93,17 @@ TEST(Sound, OfARangeIsPartOfTheWhole) {
     }
 }
 
+TEST(Sound, IsReadAgainFromAnyPlace) {
+  NEEDS_LIBSNDFILE();
+  const std::vector<int16_t> elements = ramp(20);
+  auto file = open_sound(wav(elements));
+  ASSERT_TRUE(file);
+  for (const auto& [begin, end] : {std::pair{0, 5}, {0, 20}, {20, 20}, {3, 9}, {9, 12}, {0, 1}})
+    EXPECT_EQ(decode_frames<int16_t>(**file, begin, end, DType::kI16),
+              std::vector<int16_t>(elements.begin() + begin, elements.begin() + end))
+        << begin << " to " << end;
+}
+
 TEST(Sound, HasFullScaleAtOne) {
   NEEDS_LIBSNDFILE();
   auto file = open_sound(wav({-32768, 0, 16384, 32767}));

@@ -213,18 +213,26 @@ TEST(Containers, LargeRecordsAreWhatWasWritten) {
   };
   const std::string image = (folder / "a").string();
   // A text of two, of which the first counts; numbers before and behind it; a large text that nobody wants.
-  const std::string numbers = field(1, "n") + field(2, field(3, "\x08\x07")),
-                    large = field(1, "image") + field(2, field(1, field(1, text) + field(1, "more"))),
-                    other = field(1, "other") + field(2, field(1, field(1, text + text)));
-  const std::string example = field(1, field(1, other) + field(1, large) + field(1, numbers));
-  const std::string length = word(example.size(), 8);
-  std::ofstream(image, std::ios::binary)
-      << length << word(native::masked_crc32c({reinterpret_cast<const uint8_t*>(length.data()), 8}), 4)
-      << example << "sum!";
   const std::string read =
       "d = fn.readers.tfrecord(path=\"" + image +
       "\", features={\"image\": tfrecord.FixedLenFeature((), tfrecord.string, \"\"), \"n\": "
       "tfrecord.FixedLenFeature((), tfrecord.int64, 0)})\n";
+  const auto write_record = [&](const std::string& wanted, const std::string& unwanted) {
+    const std::string numbers = field(1, "n") + field(2, field(3, "\x08\x07")),
+                      large = field(1, "image") + field(2, field(1, field(1, wanted) + field(1, "more"))),
+                      other = field(1, "other") + field(2, field(1, field(1, unwanted)));
+    const std::string example = field(1, field(1, other) + field(1, large) + field(1, numbers));
+    const std::string length = word(example.size(), 8);
+    std::ofstream(image, std::ios::binary)
+        << length << word(native::masked_crc32c({reinterpret_cast<const uint8_t*>(length.data()), 8}), 4)
+        << example << "sum!";
+  };
+  for (const size_t size : {native::kLargeText - 1, native::kLargeText, native::kLargeText + 4096}) {
+    write_record(text.substr(0, size), text.substr(0, 2 * native::kLargeText - size));
+    expect(read + "return d[\"image\"], d[\"n\"]", 0, text.substr(0, size));
+    expect(read + "return d[\"image\"], d[\"n\"]", 1, word(7, 8));
+  }
+  write_record(text, text + text);
   expect(read + "return d[\"image\"], d[\"n\"]", 0, text);
   expect(read + "return d[\"image\"], d[\"n\"]", 1, word(7, 8));
   // It is read where it is an output, and copied where it is two, or another's operand.
@@ -401,6 +409,13 @@ TEST(Containers, NamesOfAnyLengthAreReadInEveryForm) {
     EXPECT_EQ(std::string(reinterpret_cast<const char*>(run.batch->outputs[0].samples[0].data), 3), "abc");
     EXPECT_EQ(std::string(reinterpret_cast<const char*>(run.batch->outputs[1].samples[1].data), 2), "22");
   }
+}
+
+/// Of a sparse member the archive has its map and what lies between the holes, which is nobody's content.
+TEST(Containers, ASparseMemberIsAnError) {
+  const std::string error =
+      first_error(in_folder("return fn.readers.webdataset(paths=\"@/sparse.tar\", ext=[\"jpg\"])"));
+  EXPECT_NE(error.find("the member a.jpg is sparse"), std::string::npos) << error;
 }
 
 /// Parts of a file that come with one call, or do not: neighbours, parts far from each other, parts that share

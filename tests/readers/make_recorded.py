@@ -13,8 +13,10 @@ import json
 import pathlib
 import shutil
 import struct
+import subprocess
 import sys
 import tarfile
+import tempfile
 
 import numpy as np
 
@@ -69,6 +71,14 @@ def archives():
             add("d/second.png", b"defg")
             add("d/second.cls", b"22")
             add("d/third.jpg", b"h")
+    with tempfile.TemporaryDirectory() as folder:  # GNU tar's own sparse form
+        with open(f"{folder}/a.jpg", "wb") as file:
+            file.truncate(1 << 16)
+            file.seek(1 << 16)
+            file.write(b"x")
+        subprocess.run(["tar", "--sparse", "--format=pax", "--blocking-factor=1", "--owner=0", "--group=0", "--mtime=@0",
+                        "--pax-option=delete=atime,delete=ctime,delete=mtime", "-cf", FOLDER / "sparse.tar", "-C", folder, "a.jpg"],
+                       check=True)
 
 
 def arrays():

@@ -286,6 +286,9 @@ TEST_F(FlatFile, IsReadByAReaderOfOneFile) {
   EXPECT_EQ(shard.meta.at("Rows").epoch_size, 7);
   EXPECT_EQ(shard.meta.at("Rows").epoch_size_padded, 8);
   EXPECT_EQ(shard.meta.at("Rows").num_shards, 2);
+  EXPECT_TRUE(shard.meta.at("Rows").stick_to_shard);
+  const Outcome permuted = run(reader_ + ", shuffle_after_epoch=True, name=\"Rows\")\nreturn label, numbers");
+  EXPECT_TRUE(permuted.meta.at("Rows").stick_to_shard);  // the shard does not rotate, as DALI says of it
 }
 
 TEST_F(FlatFile, FailsWithCodesOfItsOwn) {
@@ -310,12 +313,13 @@ TEST_F(FlatFile, HasTheCommonArgumentsAndTheirChecks) {
   };
   EXPECT_EQ(error("num_shards=2, shard_id=2"),
             "G0460 fn.readers.flat: shard_id is 2, but there are 2 shards; it must be in 0 … 1");
-  EXPECT_EQ(error("initial_fill=0"), "G0460 fn.readers.flat: initial_fill is 0; it must be at least 1");
+  EXPECT_EQ(error("initial_fill=0, random_shuffle=True"),
+            "G0460 fn.readers.flat: initial_fill is 0; it must be at least 1");
   EXPECT_EQ(error("shuffle_after_epoch=True, random_shuffle=True"),
             "G0460 fn.readers.flat: shuffle_after_epoch and random_shuffle exclude each other");
-  EXPECT_EQ(
-      error("skip_cached_images=True"),
-      "G0455 argument skip_cached_images of fn.readers.flat is not supported: there is no decoder cache");
+  // What has no meaning here is taken as DALI takes it: no window without shuffling, no cache of images.
+  for (const char* idle : {"initial_fill=0", "skip_cached_images=True", "lazy_init=True", "read_ahead=True"})
+    EXPECT_EQ(error(idle), "FLAT001 cannot open " + path_) << idle;
 }
 
 /// What the schema lists and what the runtime reads are the same arguments.

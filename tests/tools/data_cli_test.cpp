@@ -105,6 +105,9 @@ TEST_F(DataCommand, HelpAndWrongUsage) {
     EXPECT_EQ(o.status, 2) << o.err;
     EXPECT_TRUE(o.out.empty());
   }
+  const Outcome far = data({"inspect", "https://user:word@h/a.tar?key=word"});
+  EXPECT_EQ(far.status, 1);
+  EXPECT_TRUE(contains(far.err, "https://h/a.tar is not on this machine")) << far.err;
   const Outcome nowhere = data({"verify", path("nowhere")});
   EXPECT_EQ(nowhere.status, 1);
   EXPECT_TRUE(contains(nowhere.err, "nowhere")) << nowhere.err;
@@ -357,6 +360,10 @@ TEST_F(DataCommand, VerifyNamesFileAndPlace) {
   EXPECT_EQ(o.status, 1);
   EXPECT_TRUE(contains(o.out, "a.tar is damaged at byte ")) << o.out;
   EXPECT_TRUE(contains(o.out, "2 samples, 1 failed")) << o.out;
+  // Nothing to verify is no success, in no form.
+  fs::create_directories(path("nothing/c"));
+  for (const char* form : {"--json", "--threads=1"})
+    EXPECT_EQ(data({"verify", path("nothing"), form}).status, 1) << form;
   // A terminal's cursor stays where it is.
   write("escape.tar", tar_member("\x1b[2J.jpg", "x") + kTarEnd);
   o = data({"verify", path("escape.tar")});

@@ -188,7 +188,7 @@ int verify(const VerifyOptions& options, Reporter& reporter) {
   threads.finish();
   findings.progress().clear();
   const int64_t samples = findings.samples(), failed = findings.failed(), unread = threads.unread_parts();
-  if (failed > 0) reporter.raise_status(kWrong);
+  if (failed > 0 || samples == 0) reporter.raise_status(kWrong);
   if (options.json) {
     reporter.print(json_text(Json{{"samples", samples},
                                   {"failed", failed},
@@ -200,7 +200,7 @@ int verify(const VerifyOptions& options, Reporter& reporter) {
         unread > 0 ? fmt::format("; {} parts of forms that cannot be looked into were only read", unread)
                    : "";
     reporter.print(fmt::format("{} samples, {} failed{}\n", samples, failed, rest));
-    if (samples == 0 && failed == 0) reporter.raise_status(kWrong);
+    if (samples == 0 && failed == 0 && !is_interrupted()) say("galatea: there is nothing to verify\n");
   }
   if (!is_interrupted()) return reporter.status();
   say("galatea: interrupted at {:.0f} % of the data\n", 100 * data.share());

@@ -34,6 +34,7 @@ class Readers(State):
             operator, arguments = self._readers[name]
             shards = int(arguments.get("num_shards") or 1)
             pads = int(bool(arguments.get("pad_last_batch")))
+            sticks = arguments.get("stick_to_shard") or arguments.get("shuffle_after_epoch")
             size = self._size_of(operator, arguments)
             self._metas[name] = {
                 "epoch_size": size,
@@ -41,7 +42,7 @@ class Readers(State):
                 "number_of_shards": shards,
                 "shard_id": int(arguments.get("shard_id") or 0),
                 "pad_last_batch": pads,
-                "stick_to_shard": int(bool(arguments.get("stick_to_shard"))),
+                "stick_to_shard": int(bool(sticks)),
             }
         return self._metas[name]
 

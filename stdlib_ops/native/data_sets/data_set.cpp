@@ -10,6 +10,7 @@
 
 #include "base/checksum.h"
 #include "stdlib_ops/native/data_sets/containers.h"
+#include "stdlib_ops/native/far/address.h"
 #include "stdlib_ops/native/folder.h"
 #include "stdlib_ops/native/record_io.h"
 #include "stdlib_ops/native/tar.h"
@@ -140,7 +141,12 @@ Result<std::optional<DataFormat>> container_format(const std::string& path) {
 
 Result<DataSource> find_data(const std::vector<std::string>& paths) {
   Finder finder;
-  for (const std::string& path : paths) GALATEA_TRY(finder.add(path));
+  for (const std::string& path : paths) {
+    if (far::is_far(path))
+      return unusable(fmt::format("{} is not on this machine", far::shown(path)),
+                      "copy it here; readers of pipelines read it where it is");
+    GALATEA_TRY(finder.add(path));
+  }
   return std::move(finder).done();
 }
 

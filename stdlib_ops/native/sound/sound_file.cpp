@@ -207,9 +207,11 @@ std::unexpected<Error> SoundFile::error(const std::string& what) const {
 }
 
 Status SoundFile::seek(int64_t frame) {
-  if (frame == 0) return {};
+  if (frame == next_) return {};
+  next_ = -1;  // unknown, where it fails
   if (library_.seek(handle_, frame, SEEK_SET) != frame)
     return error(fmt::format("there is no way to frame {}: {}", frame, library_.message(handle_)));
+  next_ = frame;
   return {};
 }
 
@@ -217,6 +219,7 @@ Status SoundFile::read_next(int64_t frames, DType dtype, void* to) {
   const int64_t got = dtype == DType::kI16   ? library_.read_i16(handle_, static_cast<int16_t*>(to), frames)
                       : dtype == DType::kI32 ? library_.read_i32(handle_, static_cast<int32_t*>(to), frames)
                                              : library_.read_f32(handle_, static_cast<float*>(to), frames);
+  next_ = got == frames ? next_ + frames : -1;
   if (got != frames)
     return error(
         fmt::format("its header promises {} frames, but it ends or is damaged before", info_.frames));

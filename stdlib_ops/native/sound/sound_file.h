@@ -64,6 +64,7 @@ class SoundFile {
   std::shared_ptr<const ByteSource> bytes_;
   int64_t place_ = 0;  ///< in bytes_, of the library's next read
   Status read_;        ///< the first read that failed
+  int64_t next_ = 0;   ///< the frame that the library decodes next; -1 behind an error
   SndFile* handle_ = nullptr;
   SfInfo info_{};
 };

@@ -303,6 +303,35 @@ def sizes_of_epochs(m, reader):
     return found
 
 
+SHARDS = {
+    "shard": {"num_shards": 3, "shard_id": 1},
+    "padded": {"num_shards": 3, "shard_id": 2, "pad_last_batch": True},
+    "stays": {"num_shards": 2, "shard_id": 1, "stick_to_shard": True, "pad_last_batch": True},
+    "idle": {"initial_fill": 0, "skip_cached_images": False, "lazy_init": True, "seed": 3},
+}
+
+
+@each(**{f"{r.__name__}_{name}": (r, SHARDS[name]) for r in READERS for name in SHARDS})
+def epochs_of(m, what):
+    """Which samples each batch has, over the ends of epochs; and what the reader says of itself."""
+    reader, options = what
+    pipe = m.pipeline_def(batch_size=2, num_threads=1, device_id=None)(
+        lambda: reader(m, name="data", **options)
+    )()
+    pipe.build()
+    return [[m.plain(pipe.run()) for _ in range(7)], pipe.reader_meta("data")]
+
+
+@case
+def meta_of_what_is_permuted(m):
+    return reader(m, num_shards=2, shard_id=1, shuffle_after_epoch=True).reader_meta("Reader")
+
+
+@case
+def cached_images_left_out(m):
+    return bytes_of(m, reader(m, skip_cached_images=True), 5)
+
+
 @case
 def an_iterator_over_records(m):
     pytorch = m.load("plugin.pytorch")
