@@ -27,6 +27,7 @@ from .names import document as _document
 from .names import getter as _getter
 from .names import missing as _missing
 from .names import place as _place
+from .signatures import sign as _sign
 
 # What DALI has on every operator, and what has no meaning in a compiled pipeline.
 _COMMON = {"device", "name", "preserve", "bytes_per_sample_hint", "seed"}
@@ -255,8 +256,7 @@ def _function(path: str) -> Callable:
     def function(*inputs: Any, **arguments: Any) -> Any:
         return call(path, inputs, arguments)
 
-    function.__name__ = path.rsplit(".", 1)[-1]
-    function.__qualname__ = path
+    function.__name__ = function.__qualname__ = path.rsplit(".", 1)[-1]
     function.__module__ = ".".join([__name__, *path.split(".")[:-1]])
     if operator is None:
         function.__doc__ = f"`nvidia.dali.fn.{path}`, which galatea has not: calling it raises."
@@ -291,6 +291,7 @@ def _setup() -> None:
         function = written.get(path) or _function(path)
         if path in _schemas():
             function._schema_name = _schemas()[path]
+        _sign("fn", path, function)
         _place(__name__, path, function)
     _place(__name__, "_conditional.split", parts.split)
     _place(__name__, "_conditional.merge", parts.merge)

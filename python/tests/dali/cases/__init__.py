@@ -51,8 +51,11 @@ MODULES = (
     "operator_values",
     "media_values",
     "mistakes",
+    "operator_inputs",
+    "signatures",
     "orders",
     "dynamic",
+    "dynamic_states",
 )
 
 
