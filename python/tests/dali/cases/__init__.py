@@ -52,6 +52,7 @@ MODULES = (
     "media_values",
     "mistakes",
     "operator_inputs",
+    "operand_pairs",
     "signatures",
     "orders",
     "dynamic",
