@@ -32,6 +32,8 @@ from .signatures import sign as _sign
 # What DALI has on every operator, and what has no meaning in a compiled pipeline.
 _COMMON = {"device", "name", "preserve", "bytes_per_sample_hint", "seed"}
 _DROPPED = {"preserve", "bytes_per_sample_hint", "minibatch_size"}
+# Operators whose lists without elements say nothing.
+_EMPTY_IS_NONE = ("slice", "pad", "erase")
 _DEVICES = (None, "cpu", "gpu", "mixed")
 _ENUMERATIONS: dict[str, Any] = {
     "dtype": _types.DALIDataType,
@@ -73,10 +75,15 @@ def _check_argument(operator: dict, name: str, value: Any) -> None:
 def _given(operator: dict, name: str, value: Any) -> Any:
     """A value for tracing; numbers stand for members of enumerations, arrays of one for numbers."""
     kind = operator["args"].get(name, {}).get("type")
-    if kind in ("bool", "int", "float") and isinstance(value, _np.ndarray) and value.size == 1:
+    is_one = kind in ("bool", "int", "float", *_ENUMERATIONS)
+    if is_one and isinstance(value, (_np.ndarray, _np.generic)) and value.size == 1:
         value = value.item()
-    if kind in _ENUMERATIONS and isinstance(value, int) and not isinstance(value, bool):
-        value = _ENUMERATIONS[kind](value)
+    if kind in _ENUMERATIONS and isinstance(value, (int, float)) and value == int(value):
+        value = _ENUMERATIONS[kind](int(value))
+    if kind in ("int list", "float list") and isinstance(value, bool):
+        value = int(value)
+    if operator["name"] in _EMPTY_IS_NONE and kind in ("int list", "float list"):
+        value = None if isinstance(value, (list, tuple)) and not value else value
     return _types.text_of(value)
 
 

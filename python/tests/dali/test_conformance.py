@@ -35,8 +35,8 @@ TOGETHER = (
 ).split()
 # Files about what operators compute. Compiled, their kernels are most of the time of this suite.
 INTERPRETED = (
-    "arithmetic operators operator_inputs operand_pairs fed_arguments operator_values media_values "
-    "sounds films mistakes"
+    "arithmetic operators operator_inputs operand_pairs argument_forms fed_arguments "
+    "operator_values media_values sounds films mistakes"
 ).split()
 SLOW = ("operators.canvas_of_frames",)  # of those, what takes longer than compiling it
 

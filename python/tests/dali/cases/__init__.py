@@ -53,6 +53,7 @@ MODULES = (
     "mistakes",
     "operator_inputs",
     "operand_pairs",
+    "argument_forms",
     "signatures",
     "orders",
     "dynamic",
