@@ -54,6 +54,7 @@ MODULES = (
     "operator_inputs",
     "operand_pairs",
     "argument_forms",
+    "tensor_methods",
     "signatures",
     "orders",
     "dynamic",

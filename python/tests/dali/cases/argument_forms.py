@@ -7,7 +7,8 @@ mean that came out, or that the call was refused.
 from . import CASES
 from .operator_inputs import middle
 
-# Operator, argument, value; then what else the call needs. `x` is a picture, `y` a sound, `b` boxes.
+# Operator, argument, value; then what else the call needs. `x` is a picture, `y` a sound, `b` holds
+# points, `q` boxes.
 PLACES = [
     ("brightness x", "brightness", 2.0),
     ("brightness x", "brightness_shift", 0.25),
