@@ -132,6 +132,30 @@ def _setup() -> None:
             _place(__name__, path, _class(path, function))
 
 
+def _on(device: str) -> set[str]:
+    found = set()
+    for path, function in _document()["classes"].items():
+        operator = _engine_operators.find(function)
+        if operator is not None and device in (operator.get("devices") or ("cpu",)):
+            found.add(path.replace(".", "__"))
+    return found
+
+
+def cpu_ops() -> set[str]:
+    """Names of the operators for the CPU that galatea has: "Resize", "readers__File"."""
+    return _on("cpu")
+
+
+def gpu_ops() -> set[str]:
+    """Names of the operators that run on a GPU, where `galatea.Loader` has one."""
+    return _on("gpu")
+
+
+def mixed_ops() -> set[str]:
+    """Names of the operators that take from the host and give to a GPU: decoders of pictures."""
+    return {name for name in _on("cpu") if name.startswith(("decoders__Image", "ImageDecoder"))}
+
+
 def _op_name(schema_name: str) -> str:
     """The name of the function of a schema: "readers.file" of "readers__File"."""
     path = schema_name.replace("__", ".")

@@ -137,3 +137,31 @@ def source_of_a_node(m, kind):
         names = [one.name for one in nodes] if kind != "sum" else []
         indices = [one.index for one in nodes]
         return [names, indices, len(source.outputs), len(source.inputs)]
+
+
+@each("cpu", "gpu", "mixed")
+def names_of_operators(m, device):
+    found = getattr(m.ops, f"{device}_ops")()
+    wanted = {"Resize", "Cast", "readers__File", "random__Uniform", "decoders__Image"}
+    return [type(found).__name__, sorted(wanted & found), "Nothing" in found]
+
+
+FACTORS = ("HostBufferGrowthFactor", "DeviceBufferGrowthFactor", "HostBufferShrinkThreshold")
+
+
+@each(*[f"{name} {value}" for name in FACTORS for value in (0.25, 1, 1.5, 4.5, -1, "text")])
+def memory_setting(m, which):
+    name, text = which.split(" ")
+    value = text if text == "text" else float(text)
+    return [getattr(m.backend, f"Set{name}")(value), getattr(m.backend, f"Get{name}")()]
+
+
+@each(1, 2, 5)
+def growth_of_both(m, factor):
+    m.backend.SetBufferGrowthFactor(factor)
+    return [m.backend.GetHostBufferGrowthFactor(), m.backend.GetDeviceBufferGrowthFactor()]
+
+
+@each("ReleaseUnusedMemory", "GetCUDADeviceCount", "IsDriverInitialized")
+def backend_function(m, name):
+    return getattr(m.backend, name)()
