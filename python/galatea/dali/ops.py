@@ -153,7 +153,7 @@ def gpu_ops() -> set[str]:
 
 def mixed_ops() -> set[str]:
     """Names of the operators that take from the host and give to a GPU: decoders of pictures."""
-    return {name for name in _on("cpu") if name.startswith(("decoders__Image", "ImageDecoder"))}
+    return _on("mixed")
 
 
 def _op_name(schema_name: str) -> str:
