@@ -151,15 +151,15 @@ def call(path: str, inputs: tuple, keywords: dict[str, Any], shown: str = "") ->
     keywords = _of_today(path, shown, keywords)
     if not isinstance(keywords.get("name", ""), (str, type(None))):
         raise TypeError(f"the name of {shown} is a text, not {keywords['name']!r}")
-    for name in keywords:
-        if name not in operator["args"] and name not in (known or ()) and name not in _COMMON:
-            raise KeyError(f"{shown} has no argument `{name}`")
     sets = [value for value in inputs if isinstance(value, (list, tuple)) and _is_set(value)]
     if len({len(value) for value in sets}) > 1:
         raise ValueError(f"the lists of inputs of {shown} have different lengths")
     least, most = operator["inputs"]
     if operator.get("parameters") is None and not least <= len(inputs) <= most:
         raise ValueError(f"nvidia.dali.{shown} takes {least} to {most} inputs, not {len(inputs)}")
+    for name in keywords:
+        if name not in operator["args"] and name not in (known or ()) and name not in _COMMON:
+            raise KeyError(f"{shown} has no argument `{name}`")
     pipe = Pipeline.current()
     if pipe is not None and pipe._is_debug:
         inputs, keywords = pipe._nodes_of(inputs, keywords)

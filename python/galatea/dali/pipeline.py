@@ -135,6 +135,8 @@ class Pipeline(Running, Readers, Saving):
             raise TypeError(
                 "`prefetch_queue_depth` is a number, or a dict of cpu_size and gpu_size"
             )
+        if seed is not None and not hasattr(seed, "__index__"):
+            raise TypeError(f"`seed` is an integer or None, not {seed!r}")
         if py_start_method not in ("fork", "spawn"):
             raise ValueError(f"`py_start_method` is 'fork' or 'spawn', not {py_start_method!r}")
         if py_callback_pickler is not None and py_start_method == "fork":

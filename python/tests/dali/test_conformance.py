@@ -28,8 +28,8 @@ def recorded():
 # Files whose cases leave nothing behind that the next one could see: they share a process, which
 # costs a third of one for each. The others start workers, feed from threads, or end in the middle.
 TOGETHER = (
-    "names tensors tensor_methods auto_aug pipelines graphs classes feeds sources functions "
-    "conditionals readers operator_forms node_forms signatures iterators torch_iterators "
+    "names tensors tensor_methods auto_aug pipelines pipeline_forms graphs classes feeds sources "
+    "functions conditionals readers operator_forms node_forms signatures iterators torch_iterators "
     "python_functions programs source_programs checkpoint_programs conditional_programs "
     "function_programs iterator_programs tensor_programs orders dynamic dynamic_states"
 ).split()

@@ -55,6 +55,7 @@ MODULES = (
     "operand_pairs",
     "argument_forms",
     "tensor_methods",
+    "pipeline_forms",
     "signatures",
     "orders",
     "dynamic",
