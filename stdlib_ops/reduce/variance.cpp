@@ -64,7 +64,9 @@ void define_variance(RecipeBuilder& b, bool root) {
   const ReductionBox box = reduction_box(b, axes, b.flag("keep_dims"));
   const int64_t ddof = b.integer("ddof");
   const auto mean_at = index_of_mean(b, axes);
-  if (!axes.empty())
+  // Along no axes there is nothing to vary; a number without axes has its distance from the mean.
+  const bool varies = !axes.empty() || in.ndim == 0;
+  if (varies)
     b.check(box.count > b.arg("ddof", DType::kI64),
             fmt::format("ddof={} leaves nothing to divide by: {{}} elements are reduced", ddof), {box.count},
             "reduce more elements, or make ddof smaller", ddof > 0 ? "ddof" : "");
@@ -82,7 +84,7 @@ void define_variance(RecipeBuilder& b, bool root) {
                     },
                 .finish =
                     [&](Expr acc) {
-                      if (axes.empty()) return f32(0);
+                      if (!varies) return f32(0);
                       const Expr variance = to_f32(acc / to_f64(box.count - b.arg("ddof", DType::kI64)));
                       return root ? kernel::unary(ScalarOp::kSqrt, variance) : variance;
                     }});

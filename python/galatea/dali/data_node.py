@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as _np
 
+from galatea.trace import place as _places
 from galatea.trace.expression import Call as _Call
 from galatea.trace.expression import Index as _Index
 from galatea.trace.expression import Literal as _Literal
@@ -14,6 +15,7 @@ from galatea.trace.expression import Slice as _Slice
 from galatea.trace.node import NewAxis as _NewAxis
 from galatea.trace.node import Node as _Node
 
+from .names import WithoutEngine
 from .names import getter as _getter
 
 from . import types as _types
@@ -38,18 +40,50 @@ def _takes_elements(index: _Index) -> bool:
     return not all(isinstance(one, _Slice) and not one.parts() for one in index.selectors)
 
 
+class OperatorInstance(WithoutEngine):
+    """What made a node: `DataNode.source`."""
+
+    _shown = "DataNode.source"
+
+    def __init__(self, operation: Any, name: str):
+        self.name = name
+        self.inputs: list = [*operation.expression.nodes()]
+        self.outputs: list = [*operation.outputs]
+
+
 class DataNode(_Node):
     """One tensor for each sample, computed when batches are asked for.
 
-    `name` and `device` are the operator's; `layout`, `dtype` and `ndim` are None: they are known
-    when the pipeline is compiled.
+    `name` and `device` are the operator's, `index` says which of its outputs it is; `layout`,
+    `dtype` and `ndim` are None: they are known when the pipeline is compiled. Made by its class it
+    belongs to no operator, and no pipeline takes it.
     """
 
     # So that no node is an `Iterable`: programs ask that of an operator's result to find lists.
     __iter__ = None  # type: ignore[assignment]
     layout = dtype = ndim = None
     enumeration: Any = None  # whose members' numbers it holds: enumerations.py
+    _given: Any = None  # name, device and index of a node of no operator
     __hash__ = _Node.__hash__
+
+    def __init__(
+        self, name, device="cpu", source=None, index=0, ndim=None, dtype=None, layout=None
+    ):
+        if source is not None:
+            raise TypeError("`source` is None: only operators make nodes that have one")
+        from .graph import Loose
+
+        recorder = Loose("nothing")
+        super().__init__(recorder, recorder.body, _places.caller())
+        self._given = (name, device, index)
+        self.ndim, self.dtype, self.layout = ndim, dtype, layout
+
+    @classmethod
+    def made(cls, recorder, block, place) -> "DataNode":
+        """One of an operator's."""
+        node = cls.__new__(cls)
+        _Node.__init__(node, recorder, block, place)
+        return node
 
     def _argument(self, name: str) -> str:
         expression = getattr(self.operation, "expression", None)
@@ -62,15 +96,36 @@ class DataNode(_Node):
     @property
     def name(self) -> str:
         """The operator's, as it was given; one of its own where none was given."""
+        if self._given is not None:
+            return self._given[0]
         expression = getattr(self.operation, "expression", None)
         what = getattr(expression, "callee", "node").rpartition(".")[2]
         if isinstance(expression, _Index):
             what = "TensorSubscript" if _takes_elements(expression) else "SubscriptDimCheck"
-        return self._argument("name") or f"__{what}_{id(self):x}"
+        name = self._argument("name") or f"__{what}_{id(self):x}"
+        is_one = self.operation is None or len(self.operation.outputs) == 1
+        return name if is_one else f"{name}[{self.index}]"
+
+    @property
+    def index(self) -> int:
+        """Which of the operator's outputs it is."""
+        if self._given is not None:
+            return self._given[2]
+        outputs = () if self.operation is None else self.operation.outputs
+        return next((i for i, one in enumerate(outputs) if one is self), 0)
+
+    @property
+    def source(self) -> "OperatorInstance | None":
+        """The operator that made it."""
+        if self.operation is None:
+            return None
+        return OperatorInstance(self.operation, self.name.partition("[")[0])
 
     @property
     def device(self) -> str:
         """Where the pipeline's author wants the data: "cpu" or "gpu"."""
+        if self._given is not None:
+            return self._given[1]
         expression = getattr(self.operation, "expression", None)
         if isinstance(expression, _Method) and expression.name in ("cpu", "gpu"):
             return expression.name
@@ -99,6 +154,11 @@ class DataNode(_Node):
 
     def __copy__(self) -> "DataNode":
         return self
+
+    def __str__(self) -> str:
+        return f'DataNode(name="{self.name}", device="{self.device}", index="{self.index}")'
+
+    __repr__ = __str__
 
     def __getitem__(self, selectors: Any) -> "DataNode":
         made = super().__getitem__(selectors)

@@ -44,7 +44,7 @@ class DebugNode(DataNode):
     name = ""  # of an input
 
     def __init__(self, recorder, block, place, values: Values | None = None):
-        super().__init__(recorder, block, place)
+        Node.__init__(self, recorder, block, place)
         self.values = values
 
     def get(self) -> TensorListCPU:

@@ -27,10 +27,13 @@ from .names import document as _document
 from .names import getter as _getter
 from .names import missing as _missing
 from .names import place as _place
+from .signatures import sign as _sign
 
 # What DALI has on every operator, and what has no meaning in a compiled pipeline.
 _COMMON = {"device", "name", "preserve", "bytes_per_sample_hint", "seed"}
 _DROPPED = {"preserve", "bytes_per_sample_hint", "minibatch_size"}
+# Operators whose lists without elements say nothing.
+_EMPTY_IS_NONE = ("slice", "pad", "erase")
 _DEVICES = (None, "cpu", "gpu", "mixed")
 _ENUMERATIONS: dict[str, Any] = {
     "dtype": _types.DALIDataType,
@@ -72,10 +75,15 @@ def _check_argument(operator: dict, name: str, value: Any) -> None:
 def _given(operator: dict, name: str, value: Any) -> Any:
     """A value for tracing; numbers stand for members of enumerations, arrays of one for numbers."""
     kind = operator["args"].get(name, {}).get("type")
-    if kind in ("bool", "int", "float") and isinstance(value, _np.ndarray) and value.size == 1:
+    is_one = kind in ("bool", "int", "float", *_ENUMERATIONS)
+    if is_one and isinstance(value, (_np.ndarray, _np.generic)) and value.size == 1:
         value = value.item()
-    if kind in _ENUMERATIONS and isinstance(value, int) and not isinstance(value, bool):
-        value = _ENUMERATIONS[kind](value)
+    if kind in _ENUMERATIONS and isinstance(value, (int, float)) and value == int(value):
+        value = _ENUMERATIONS[kind](int(value))
+    if kind in ("int list", "float list") and isinstance(value, bool):
+        value = int(value)
+    if operator["name"] in _EMPTY_IS_NONE and kind in ("int list", "float list"):
+        value = None if isinstance(value, (list, tuple)) and not value else value
     return _types.text_of(value)
 
 
@@ -143,15 +151,15 @@ def call(path: str, inputs: tuple, keywords: dict[str, Any], shown: str = "") ->
     keywords = _of_today(path, shown, keywords)
     if not isinstance(keywords.get("name", ""), (str, type(None))):
         raise TypeError(f"the name of {shown} is a text, not {keywords['name']!r}")
-    for name in keywords:
-        if name not in operator["args"] and name not in (known or ()) and name not in _COMMON:
-            raise KeyError(f"{shown} has no argument `{name}`")
     sets = [value for value in inputs if isinstance(value, (list, tuple)) and _is_set(value)]
     if len({len(value) for value in sets}) > 1:
         raise ValueError(f"the lists of inputs of {shown} have different lengths")
     least, most = operator["inputs"]
     if operator.get("parameters") is None and not least <= len(inputs) <= most:
         raise ValueError(f"nvidia.dali.{shown} takes {least} to {most} inputs, not {len(inputs)}")
+    for name in keywords:
+        if name not in operator["args"] and name not in (known or ()) and name not in _COMMON:
+            raise KeyError(f"{shown} has no argument `{name}`")
     pipe = Pipeline.current()
     if pipe is not None and pipe._is_debug:
         inputs, keywords = pipe._nodes_of(inputs, keywords)
@@ -255,8 +263,7 @@ def _function(path: str) -> Callable:
     def function(*inputs: Any, **arguments: Any) -> Any:
         return call(path, inputs, arguments)
 
-    function.__name__ = path.rsplit(".", 1)[-1]
-    function.__qualname__ = path
+    function.__name__ = function.__qualname__ = path.rsplit(".", 1)[-1]
     function.__module__ = ".".join([__name__, *path.split(".")[:-1]])
     if operator is None:
         function.__doc__ = f"`nvidia.dali.fn.{path}`, which galatea has not: calling it raises."
@@ -291,6 +298,7 @@ def _setup() -> None:
         function = written.get(path) or _function(path)
         if path in _schemas():
             function._schema_name = _schemas()[path]
+        _sign("fn", path, function)
         _place(__name__, path, function)
     _place(__name__, "_conditional.split", parts.split)
     _place(__name__, "_conditional.merge", parts.merge)

@@ -18,6 +18,7 @@ from galatea.trace.place import Place
 from galatea.trace.recorder import Block, Branch, Choice, Recorder, Selection
 
 from .data_node import DataNode
+from .errors import PipelineError
 from .stages import PythonRecorder, read_by_functions
 from .types import narrowed
 
@@ -35,7 +36,7 @@ class Again:
 class Graph(PythonRecorder):
     """Records a pipeline; nodes from elsewhere are taken in where they are used."""
 
-    node_class = DataNode
+    node_class = DataNode.made
 
     def __init__(self, name: str, pipe: Any):
         super().__init__(name)
@@ -63,6 +64,8 @@ class Graph(PythonRecorder):
     def _take_in(self, node: Node, place: Place | None) -> Node:
         operation: Any = node.operation
         elsewhere = node.recorder
+        if getattr(node, "_given", None) is not None:
+            raise PipelineError(f"{node} is a node that no operator made: it has no data")
         if operation is None or node.block is not elsewhere.body:
             self.check(node, place)  # raises: it exists for some samples of its pipeline
         # What is made elsewhere is made for all samples, also where an arm uses it first.
@@ -200,7 +203,7 @@ def _collect_merges(block: Block, found: dict) -> None:
 class Loose(Recorder):
     """Records nodes outside of pipelines: each for itself, kept by who holds it."""
 
-    node_class = DataNode
+    node_class = DataNode.made
 
     def active(self) -> Recorder:
         return recorders.current() or self

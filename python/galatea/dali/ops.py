@@ -14,6 +14,7 @@ from .names import document as _document
 from .names import WithoutEngine as _WithoutEngine
 from .names import getter as _getter
 from .names import place as _place
+from .signatures import sign_class as _sign_class
 from .python_function import DLPACK as _DLPACK
 from .python_function import DLTensorPythonFunction as DLTensorPythonFunction
 from .python_function import PythonFunction as PythonFunction
@@ -101,21 +102,58 @@ def _class(path: str, function: str) -> type:
         if operator is not None
         else f"`nvidia.dali.{shown}`, which galatea has not: calling it raises."
     )
+
+    # Of its own, for they have signatures of their own.
+    def __init__(self, **arguments: Any):
+        Operator.__init__(self, **arguments)
+
+    def __call__(self, *inputs: Any, **arguments: Any) -> Any:
+        return Operator.__call__(self, *inputs, **arguments)
+
     body = {
+        "__init__": __init__,
+        "__call__": __call__,
         "_path": function,
         "_shown": shown,
         "schema_name": path.replace(".", "__"),
         "__doc__": documentation,
-        "__module__": __name__,
+        "__module__": ".".join([__name__, *path.split(".")[:-1]]),
     }
-    return type(path.rsplit(".", 1)[-1], (Operator,), body)
+    made = type(path.rsplit(".", 1)[-1], (Operator,), body)
+    _sign_class(path, made)
+    return made
 
 
 def _setup() -> None:
     for path, function in sorted(_document()["classes"].items()):
         if path in ("ExternalSource", "PythonFunction", "DLTensorPythonFunction"):
-            continue
-        _place(__name__, path, _class(path, function))
+            _sign_class(path, globals()[path])
+        else:
+            _place(__name__, path, _class(path, function))
+
+
+def _on(device: str) -> set[str]:
+    found = set()
+    for path, function in _document()["classes"].items():
+        operator = _engine_operators.find(function)
+        if operator is not None and device in (operator.get("devices") or ("cpu",)):
+            found.add(path.replace(".", "__"))
+    return found
+
+
+def cpu_ops() -> set[str]:
+    """Names of the operators for the CPU that galatea has: "Resize", "readers__File"."""
+    return _on("cpu")
+
+
+def gpu_ops() -> set[str]:
+    """Names of the operators that run on a GPU, where `galatea.Loader` has one."""
+    return _on("gpu")
+
+
+def mixed_ops() -> set[str]:
+    """Names of the operators that take from the host and give to a GPU: decoders of pictures."""
+    return _on("mixed")
 
 
 def _op_name(schema_name: str) -> str:

@@ -110,10 +110,6 @@ class Pipeline(Running, Readers, Saving):
         max_streams: int | None = None,
         default_cuda_stream_priority: int | None = None,
         *,
-        exec_dynamic: bool | None = None,
-        experimental_exec_dynamic: bool | None = None,
-        stream_policy: Any = None,
-        concurrency: Any = None,
         enable_memory_stats: bool = False,
         enable_checkpointing: bool = False,
         checkpoint: bytes | None = None,
@@ -123,6 +119,10 @@ class Pipeline(Running, Readers, Saving):
         output_dtype: Any = None,
         output_ndim: Any = None,
         output_layout: Any = None,
+        exec_dynamic: bool | None = None,
+        experimental_exec_dynamic: bool | None = None,
+        stream_policy: Any = None,
+        concurrency: Any = None,
     ):
         if isinstance(prefetch_queue_depth, dict):
             depths = prefetch_queue_depth["cpu_size"], prefetch_queue_depth["gpu_size"]
@@ -135,6 +135,8 @@ class Pipeline(Running, Readers, Saving):
             raise TypeError(
                 "`prefetch_queue_depth` is a number, or a dict of cpu_size and gpu_size"
             )
+        if seed is not None and not hasattr(seed, "__index__"):
+            raise TypeError(f"`seed` is an integer or None, not {seed!r}")
         if py_start_method not in ("fork", "spawn"):
             raise ValueError(f"`py_start_method` is 'fork' or 'spawn', not {py_start_method!r}")
         if py_callback_pickler is not None and py_start_method == "fork":
@@ -476,7 +478,9 @@ def _split(function: Callable, kwargs: dict[str, Any]) -> tuple[dict, dict]:
     return own, options
 
 
-def pipeline_def(fn: Callable | None = None, *, enable_conditionals: bool = False, **options: Any):
+def pipeline_def(
+    fn: Callable | None = None, *, enable_conditionals: bool = False, **pipeline_kwargs: Any
+):
     """Makes a function that calls operators give pipelines.
 
     Called with its arguments, and with options of `Pipeline` by keyword (here or at the call), it
@@ -488,7 +492,7 @@ def pipeline_def(fn: Callable | None = None, *, enable_conditionals: bool = Fals
         @functools.wraps(function)
         def create_pipeline(*args: Any, **kwargs: Any) -> Pipeline:
             own, given = _split(function, kwargs)
-            settings = {**options, **given}
+            settings = {**pipeline_kwargs, **given}
             conditionals = settings.pop("enable_conditionals", enable_conditionals)
             if settings.pop("debug", False):
                 from .debug import DebugPipeline  # a subclass of Pipeline

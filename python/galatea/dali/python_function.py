@@ -375,6 +375,10 @@ class DLTensorPythonFunction(PythonFunction):
     schema_name = "DLTensorPythonFunction"
     _positions = ("device", "synchronize_stream", "batch_processing")
 
+    # Of its own, for it has a signature of its own.
+    def __init__(self, *arguments: Any, **options: Any):
+        super().__init__(*arguments, **options)
+
 
 class TorchPythonFunction(PythonFunction):
     """`plugin.pytorch.TorchPythonFunction`: the same on torch tensors."""

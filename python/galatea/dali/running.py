@@ -23,7 +23,6 @@ from .external_source import Feed, batch_of
 from .saving import read_checkpoint
 from .staged import Staged
 from .state import State
-from .tensors import check_layout
 from .types import PipelineAPIType
 from .values import FullBatches, list_of_parts
 
@@ -244,7 +243,11 @@ class Running(State):
             raise RuntimeError(f"the input {name!r} has the layout {wanted!r}, the data {layout!r}")
         if wanted and not layout:
             layout = wanted
-            check_layout(wanted, samples[0].ndim)
+            if len(wanted) != samples[0].ndim:
+                raise RuntimeError(
+                    f"the input {name!r} has the layout {wanted!r}, and its data "
+                    f"{samples[0].ndim} dimensions"
+                )
         if feed is not None:
             dtype, ndim = feed.dtypes.get(name), feed.ndims.get(name)
             found = types._OF_NUMPY[samples[0].dtype]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import weakref
 from typing import Any, Callable
 
@@ -13,6 +14,8 @@ from .names import getter, missing, stand_in
 
 TensorGPU = stand_in("tensors.TensorGPU", "gpu")
 TensorListGPU = stand_in("tensors.TensorListGPU", "gpu")
+# How the engine calls samples that come from no file.
+_OF_NO_FILE = re.compile(r"sample \d+")
 
 
 def array_of(value: Any) -> np.ndarray:
@@ -336,6 +339,8 @@ class TensorListCPU:
             raise IndexError(f"sample {index} is out of range: there are {len(self)}")
         names = self._names()
         name = names[place] if names else ""
+        if _OF_NO_FILE.fullmatch(name):
+            name = ""
         return TensorCPU._of(self._samples[place], self._layout, name)
 
     def __iter__(self):
@@ -370,7 +375,8 @@ class TensorListCPU:
 
     def as_tensor(self) -> TensorCPU:
         """All samples as one tensor, layout "N…"; RuntimeError where their extents differ."""
-        return TensorCPU._of(self._whole(), f"N{self._layout}" if self._layout else "")
+        has_names = self._layout or not self.ndim()
+        return TensorCPU._of(self._whole(), f"N{self._layout}" if has_names else "")
 
     def as_reshaped_tensor(self, new_shape: Any) -> TensorCPU:
         """All elements as one tensor of other extents."""
@@ -415,8 +421,9 @@ class TensorListCPU:
         self._made, self._rows = [], []
 
     def data_ptr(self) -> int:
-        """The address of the first element of the dense list."""
-        return self._whole().ctypes.data
+        """The address of the first element: of the dense list, or of the first sample."""
+        first = self._whole() if self.is_dense_tensor() else self._samples[0]
+        return first.ctypes.data
 
     def copy_to_external(self, ptr: Any) -> None:
         """Copies all elements to an address, row-major, sample after sample."""

@@ -18,7 +18,16 @@ def same(ours: dict, theirs: dict) -> bool:
             return theirs["error"] == "NotImplementedError"
         kinds = set(ours.get("also", ())) - {"Exception", "BaseException", "object"}
         return theirs["error"] in kinds | {ours.get("error")}
-    return "value" in ours and ours["value"] == theirs["value"]
+    return "value" in ours and _covers(ours["value"], theirs["value"])
+
+
+def _covers(ours: object, theirs: object) -> bool:
+    """Equality; where a case lists inputs by name, what DALI "refused" may have a result here."""
+    if not isinstance(theirs, dict) or "refused" not in theirs.values():
+        return ours == theirs
+    if not isinstance(ours, dict) or set(ours) != set(theirs):
+        return False
+    return all(one == "refused" or ours[key] == one for key, one in theirs.items())
 
 
 def main() -> None:

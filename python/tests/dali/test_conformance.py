@@ -28,14 +28,15 @@ def recorded():
 # Files whose cases leave nothing behind that the next one could see: they share a process, which
 # costs a third of one for each. The others start workers, feed from threads, or end in the middle.
 TOGETHER = (
-    "names tensors auto_aug pipelines graphs classes feeds sources functions conditionals readers "
-    "operator_forms node_forms iterators torch_iterators python_functions programs source_programs "
-    "checkpoint_programs conditional_programs function_programs iterator_programs tensor_programs "
-    "orders dynamic"
+    "names tensors tensor_methods auto_aug pipelines pipeline_forms graphs classes feeds sources "
+    "functions conditionals readers operator_forms node_forms signatures iterators torch_iterators "
+    "python_functions programs source_programs checkpoint_programs conditional_programs "
+    "function_programs iterator_programs tensor_programs orders dynamic dynamic_states"
 ).split()
 # Files about what operators compute. Compiled, their kernels are most of the time of this suite.
 INTERPRETED = (
-    "arithmetic operators fed_arguments operator_values media_values sounds films mistakes"
+    "arithmetic operators operator_inputs operand_pairs argument_forms fed_arguments "
+    "operator_values media_values sounds films mistakes"
 ).split()
 SLOW = ("operators.canvas_of_frames",)  # of those, what takes longer than compiling it
 

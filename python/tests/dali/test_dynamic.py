@@ -69,10 +69,17 @@ def test_values_tell_what_they_are_not():
         ndd.as_tensor(batch)
     with pytest.raises(TypeError, match="draws nothing"):
         ndd.flip(batch, rng=ndd.random.RNG(seed=1))
-    with pytest.raises(NotImplementedError, match="experimental.dynamic.ThreadPool"):
-        ndd.ThreadPool()
-    with pytest.raises(NotImplementedError, match="clone"):
-        ndd.random.RNG(seed=1).clone()
+    with pytest.raises(NotImplementedError, match="experimental.dynamic.bfloat16"):
+        ndd.bfloat16()
+
+
+def test_philox_gives_the_numbers_of_its_authors():
+    """The known answers that come with Random123, of a key and a counter of zeros and of ones."""
+    from galatea.dali.experimental.dynamic.random import _philox
+
+    assert _philox(0, 0) == [0x6627E8D5, 0xE169C58D, 0xBC57AC4C, 0x9B00DBD8]
+    ones = [0x408F276D, 0x41C83B0E, 0xA20BC7C6, 0x6D5451FD]
+    assert _philox(2**64 - 1, 2**128 - 1) == ones
 
 
 PROGRAM = """

@@ -55,7 +55,7 @@ def test_every_example_is_run():
 
 
 def test_five_minutes_to_a_training_loop(torch, data, tmp_path):
-    """What docs/python.md says to save, saved and run, over 72 pictures in two folders."""
+    """What docs/python.md says to save, saved and run, over fewer pictures than a batch."""
     page = (ROOT / "docs" / "python.md").read_text()
     pipeline, program = re.findall(r"```python(?: galatea)?\n(.*?)```", page, re.DOTALL)[:2]
     (tmp_path / "train.dali-dsl").write_text(pipeline)
@@ -63,8 +63,7 @@ def test_five_minutes_to_a_training_loop(torch, data, tmp_path):
     for picture in pathlib.Path(data).glob("*/*.*"):
         folder = tmp_path / "photos" / picture.parent.name
         folder.mkdir(parents=True, exist_ok=True)
-        for i in range(4):
-            (folder / f"{i}_{picture.name}").symlink_to(picture.resolve())
+        (folder / picture.name).symlink_to(picture.resolve())
     done = subprocess.run(
         [sys.executable, "train.py"],
         cwd=tmp_path, capture_output=True, text=True, timeout=TIMEOUT,

@@ -6,6 +6,7 @@ functions of Python do (`python_function`), and write into outputs that were mad
 
 from __future__ import annotations
 
+import inspect
 import sys
 import types as _python_types
 from typing import Any, Callable
@@ -187,9 +188,9 @@ class NumbaFunction(WithoutEngine):
         batch_processing: bool | None = False,
         blocks: Any = None,
         threads_per_block: Any = None,
-        **options: Any,
+        **kwargs: Any,
     ):
-        for name in options:
+        for name in kwargs:
             if name not in ("name", "preserve", "seed", "bytes_per_sample_hint"):
                 raise KeyError(f"{_SHOWN} has no argument `{name}`")
         if device == "gpu":
@@ -239,6 +240,29 @@ class NumbaFunction(WithoutEngine):
 def numba_function(*inputs: Any, **options: Any) -> Any:
     """A function that numba compiles: a node, or a list of them. See `NumbaFunction`."""
     return NumbaFunction(**options)(*inputs)
+
+
+def _shown(
+    input_0,
+    *inputs,
+    device=None,
+    name=None,
+    batch_processing=False,
+    blocks=None,
+    bytes_per_sample_hint=[0],  # noqa: B006  (as DALI shows it)
+    in_types,
+    ins_ndim,
+    out_types,
+    outs_ndim,
+    preserve=False,
+    run_fn,
+    setup_fn=None,
+    threads_per_block=None,
+):
+    """The arguments of `numba_function`; calls are checked as those of other operators."""
+
+
+numba_function.__signature__ = inspect.signature(_shown)  # type: ignore[attr-defined]
 
 
 def _module(name: str, **members) -> _python_types.ModuleType:

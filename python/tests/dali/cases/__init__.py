@@ -51,8 +51,15 @@ MODULES = (
     "operator_values",
     "media_values",
     "mistakes",
+    "operator_inputs",
+    "operand_pairs",
+    "argument_forms",
+    "tensor_methods",
+    "pipeline_forms",
+    "signatures",
     "orders",
     "dynamic",
+    "dynamic_states",
 )
 
 

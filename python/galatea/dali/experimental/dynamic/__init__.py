@@ -11,6 +11,7 @@ from ...names import document as _document
 from ...names import getter as _getter
 from ...names import place as _place
 from . import calls as _calls
+from . import checkpoint as checkpoint
 from . import math as math
 from . import pytorch as pytorch
 from . import random as random
@@ -40,8 +41,13 @@ from .kinds import uint64 as uint64
 from .places import Device as Device
 from .places import EvalContext as EvalContext
 from .places import EvalMode as EvalMode
+from .places import ThreadPool as ThreadPool
 from .places import device as device
+from .places import get_current_stream as get_current_stream
+from .places import get_default_stream as get_default_stream
 from .places import get_num_threads as get_num_threads
+from .places import set_current_stream as set_current_stream
+from .places import set_default_stream as set_default_stream
 from .places import set_num_threads as set_num_threads
 from .source import ExternalSource as ExternalSource
 

@@ -14,6 +14,7 @@ from galatea.trace import operators
 from ... import fn, math, types
 from ...names import document
 from ...pipeline import Pipeline
+from ...signatures import sign
 from ...tensors import TensorCPU, TensorListCPU
 from . import data, kinds, places
 from .data import Batch, Tensor, as_batch
@@ -82,23 +83,27 @@ def run(
     # Without inputs nothing says how many samples there are but the pipeline itself.
     most = 1 << (count - 1).bit_length() if fed else count
     of_types = tuple((one._arrays[0].dtype.str, one.ndim, one._layout) for one in fed)
-    key = (what, of_types, most, places.get_num_threads(), None if rng is None else rng._key)
-    with _lock:
-        step = _kept.pop(key, None)
+    key = (what, of_types, most, places.get_num_threads())
+    step = None
+    if rng is None:
+        with _lock:
+            step = _kept.pop(key, None)
     if step is None:
-        step = _Step(body, len(fed), most, None if rng is None else rng())
+        step = _Step(body, len(fed), most, None if rng is None else rng._seed_of_a_call())
     try:
         with step.lock:
             made = step.run(fed)
     except BaseException:
         step.close()  # a pipeline that failed has ended
         raise
-    with _lock:
-        before = _kept.pop(key, None)
-        _kept[key] = step
-        ended = [before] if before is not None and before is not step else []
-        while len(_kept) > _MOST:
-            ended.append(_kept.popitem(last=False)[1])
+    ended = [step]
+    if rng is None:  # draws are those of the generator's state, so that pipeline was for one call
+        with _lock:
+            before = _kept.pop(key, None)
+            _kept[key] = step
+            ended = [before] if before is not None and before is not step else []
+            while len(_kept) > _MOST:
+                ended.append(_kept.popitem(last=False)[1])
     for one in ended:
         one.close()
     results: list = made if size is not None else [one.tensors[0] for one in made]
@@ -219,8 +224,8 @@ def function(path: str) -> Callable:
             raise ValueError("a list of batches is no input: give them one by one")
         return operator(path, *inputs, **arguments)
 
-    call.__name__ = path.rsplit(".", 1)[-1]
-    call.__qualname__ = path
+    call.__name__ = call.__qualname__ = path.rsplit(".", 1)[-1]
+    sign("dynamic", path, call)
     schema = operators.find(path)
     call.__doc__ = operators.documentation(schema) if schema is not None else None
     return call

@@ -7,7 +7,7 @@ import threading
 from enum import Enum
 from typing import Any
 
-from ...names import internal
+from ...names import internal, missing
 
 _here = threading.local()
 
@@ -105,15 +105,44 @@ class EvalMode(_Scope, Enum):
     sync_full = 4
 
 
+class ThreadPool:
+    """Accepted: says a number of threads; the engine has its own."""
+
+    device_id = None
+
+    def __init__(self, num_threads: int):
+        if not isinstance(num_threads, int) or isinstance(num_threads, bool):
+            raise TypeError(f"a number of threads is an integer, not {num_threads!r}")
+        self._threads = num_threads
+
+    num_threads = property(lambda self: self._threads, doc="As it was given.")
+
+
 class EvalContext(_Scope):
     """Accepted: operators run where they are called, on the threads of galatea's engine."""
 
-    cuda_stream = thread_pool = None
+    cuda_stream = None
 
-    def __init__(self, *, num_threads: int | None = None, device_id: int | None = None, **_: Any):
-        self._threads, self._device_id = num_threads or get_num_threads(), device_id
+    def __init__(
+        self,
+        *,
+        num_threads: int | None = None,
+        device_id: int | None = None,
+        cuda_stream: Any = None,
+        thread_pool: ThreadPool | None = None,
+    ):
+        if thread_pool is not None and num_threads is not None:
+            raise ValueError("a context has `num_threads` or a `thread_pool`, not both")
+        if thread_pool is not None and not isinstance(thread_pool, ThreadPool):
+            raise TypeError(f"`thread_pool` is a ThreadPool, not a {type(thread_pool).__name__}")
+        if cuda_stream is not None:
+            missing("experimental.dynamic.EvalContext.cuda_stream", "gpu")
+        self._pool = thread_pool or ThreadPool(num_threads or get_num_threads())
+        self._device_id = device_id
 
-    num_threads = property(lambda self: self._threads, doc="As it was given.")
+    thread_pool = property(lambda self: self._pool, doc="As it was given.")
+
+    num_threads = property(lambda self: self._pool.num_threads, doc="As it was given.")
     device_id = property(lambda self: self._device_id, doc="As it was given.")
 
     @staticmethod
@@ -128,7 +157,13 @@ class EvalContext(_Scope):
 
     cache_results = internal("experimental.dynamic.EvalContext.cache_results")
     cached_results = internal("experimental.dynamic.EvalContext.cached_results")
-    checkpoint = internal("experimental.dynamic.EvalContext.checkpoint")
+
+    @property
+    def checkpoint(self) -> Any:
+        """The checkpoint of this thread."""
+        from . import checkpoint
+
+        return checkpoint.current()
 
 
 _threads = max(1, min(os.cpu_count() or 1, 8))
@@ -145,3 +180,20 @@ def set_num_threads(n: int) -> None:
     if not isinstance(n, int) or n < 1:
         raise ValueError(f"a number of threads is at least 1, not {n!r}")
     _threads = n
+
+
+def get_current_stream(*_: Any) -> None:
+    """None: data lie in the host's memory, and no stream orders what runs."""
+
+
+def get_default_stream(*_: Any) -> None:
+    """None, as `get_current_stream`."""
+
+
+def set_current_stream(stream: Any, *_: Any) -> None:
+    """Takes None; there are no streams of a GPU here."""
+    if stream is not None:
+        missing("experimental.dynamic.set_current_stream", "gpu")
+
+
+set_default_stream = set_current_stream

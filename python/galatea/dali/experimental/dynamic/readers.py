@@ -2,13 +2,28 @@
 
 from __future__ import annotations
 
+import base64
 from typing import Any, Iterator
 
 from ... import fn
-from ...names import document, missing
+from ...names import document
 from ...pipeline import Pipeline
+from ...signatures import sign
 from . import calls, places
 from .data import Batch, as_batch
+
+
+class ReaderState:
+    """Where a reader stands; `str()` is its text, which `set_state` takes, too."""
+
+    def __init__(self, text: str):
+        self._text = text
+
+    def __str__(self) -> str:
+        return self._text
+
+    def __repr__(self) -> str:
+        return f"ReaderState({self._text!r})"
 
 
 class Reader:
@@ -25,8 +40,8 @@ class Reader:
         **options: Any,
     ):
         places.device(device)
-        if enable_checkpointing:
-            missing("experimental.dynamic.readers checkpoints", "those of pipelines work")
+        self._has_states = enable_checkpointing
+        self._begin: bytes | None = None
         shards, shard = options.get("num_shards") or 1, options.get("shard_id") or 0
         if shards < 1 or not 0 <= shard < shards:
             raise ValueError(f"shard {shard} of {shards} is none: shards count from 0")
@@ -50,7 +65,13 @@ class Reader:
                     "another batch size is another reader"
                 )
             return self._pipe
-        pipe = Pipeline(batch_size=batch_size, num_threads=places.get_num_threads(), device_id=None)
+        pipe = Pipeline(
+            batch_size=batch_size,
+            num_threads=places.get_num_threads(),
+            device_id=None,
+            enable_checkpointing=self._has_states,
+            checkpoint=self._begin,
+        )
         with pipe:
             made = fn.call(self._path, (), {**self._options, "name": self._name})
             self._keys = list(made) if isinstance(made, dict) else None
@@ -59,6 +80,27 @@ class Reader:
         pipe.build()
         self._pipe = pipe
         return pipe
+
+    def get_state(self) -> ReaderState:
+        """Where the reader stands, also within an epoch; needs `enable_checkpointing=True`."""
+        if self._pipe is None:
+            raise RuntimeError(
+                "this reader has no state before its first iteration: call `next_epoch` first"
+            )
+        if not self._has_states:
+            raise RuntimeError(
+                f"this {type(self).__name__} has checkpointing disabled: make it with "
+                "`enable_checkpointing=True`"
+            )
+        return ReaderState(base64.b64encode(self._pipe.checkpoint()).decode())
+
+    def set_state(self, state: Any) -> None:
+        """Begins where another reader of the same arguments stood; before the first iteration."""
+        if self._pipe is not None:
+            raise RuntimeError(
+                "the state of a reader is set before any iteration, of one that was just made"
+            )
+        self._begin, self._has_states = base64.b64decode(str(state)), True
 
     def _results(self, outputs: list) -> Any:
         return dict(zip(self._keys, outputs)) if self._keys is not None else tuple(outputs)
@@ -98,6 +140,15 @@ class Reader:
             self._shard = (self._shard + 1) % self._shards
 
 
+def _made(path: str, name: str, body: dict[str, Any]) -> type:
+    # Of its own, for it has a signature of its own.
+    def __init__(self, *arguments: Any, **options: Any):
+        Reader.__init__(self, *arguments, **options)
+
+    sign("dynamic", path, __init__)
+    return type(name, (Reader,), {**body, "__init__": __init__})
+
+
 def made() -> dict[str, type]:
     """The readers by name: "File", "Numpy", …."""
     found = {}
@@ -105,7 +156,7 @@ def made() -> dict[str, type]:
         if path.startswith("readers.") and path.count(".") == 1:
             name = path.rpartition(".")[2]
             body = {"_path": function, "__doc__": fn_doc(function), "__module__": __name__}
-            found[name] = type(name, (Reader,), body)
+            found[name] = _made(path, name, body)
     return found
 
 
