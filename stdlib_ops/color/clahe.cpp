@@ -114,7 +114,7 @@ class Clahe {
                         return to_i64(value(tile[2], mirrored(0), mirrored(1)));
                       }});
     const Expr area = tiles_[0].size * tiles_[1].size;
-    const Expr clip = to_f64(b_.arg("clip_limit", DType::kF32));
+    const Expr clip = to_f64(finite_arg(b_, "clip_limit"));
     // No count is larger than the area.
     const Expr limit =
         select(clip > f64(0), to_i32(clamp(clip * to_f64(area) / f64(kClaheBins), f64(1), to_f64(area))),
