@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Random parameters through each preset of docs/compat.md, and through the library itself, side by side.
+"""Random parameters through each preset of docs/compat.md, and through the library itself, side by side; and boxes
+through galatea.nms and galatea.roi_align beside torchvision's.
 
 usage: python3 tests/oracle/sweep_peers.py [--count=600] [--first=0] [--only=REGEX] [--case=SEED]
 Needs Pillow, torchvision and OpenCV 4 beside numpy (make_peers.py says how), and galatea.dali of a build:
@@ -10,6 +11,7 @@ largest difference and the share of elements. Status 1 if one differs by more th
 """
 import argparse
 import collections
+import io
 import os
 import re
 import sys
@@ -24,9 +26,11 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 import cv2  # noqa: E402
 import numpy as np  # noqa: E402
+import torch  # noqa: E402
 import torchvision.transforms.functional as old  # noqa: E402
 import torchvision.transforms.v2.functional as F  # noqa: E402
 from PIL import Image, ImageEnhance, ImageFilter, ImageOps  # noqa: E402
+from torchvision import ops  # noqa: E402
 from torchvision.transforms import InterpolationMode  # noqa: E402
 
 from peers_decode import encoded  # noqa: E402
@@ -258,6 +262,7 @@ class Drawer:
             peer = by_pil(lambda one: one.transform((w, h), Image.PERSPECTIVE, matrix[:8], theirs, fillcolor=(fill,) * 3 if one.mode == "RGB" else fill))
         elif preset == "torchvision":
             more = ""
+            self.seldom = True
             peer = by_torch(lambda t: F.perspective(t, None, None, theirs, float(fill), coefficients=matrix[:8]))
         else:
             more += 'pixel_origin="center", '
@@ -268,9 +273,6 @@ class Drawer:
 
     # ---- files
     def decode(self):
-        import io
-
-        import torch
         from torchvision.io import ImageReadMode, decode_image
 
         self.layout = None
@@ -284,7 +286,41 @@ class Drawer:
         return f"fn.decoders.image(x, output_type=types.{kind}, compat=\"{preset}\")", peer, files
 
 
-KINDS = ["pil_resize", "pil_resize_box", "torch_resize", "torch_resize_side", "opencv_resize", "opencv_area", "pil_colour", "torch_colour",
+    # ---- boxes, which no preset changes
+    def boxes(self, count):
+        corners = self.random.uniform(-20, 50, (count, 2))
+        form = self.one_of("any", "grid", "same", "small")
+        if form == "grid":  # overlaps that are equal to a threshold
+            corners = self.random.integers(0, 12, (count, 2))
+            return np.float32(np.concatenate([corners, corners + self.random.integers(0, 9, (count, 2))], 1))
+        if form == "same":
+            corners[:] = corners[:1]
+        ends = corners + self.random.uniform(0, 1e-4 if form == "small" else 30, (count, 2))
+        return np.float32(np.concatenate([corners, ends], 1))
+
+    def suppression(self):
+        boxes = [self.boxes(self.one_of(0, 1, 2, 7, 40, 300)) for _ in range(SAMPLES)]
+        scores = [np.float32(self.random.integers(0, 9, len(b)) / 8 if self.one_of(True, False) else self.random.normal(0, 1, len(b)))
+                  for b in boxes]
+        threshold = abs(self.real(0, 1))
+        return (f"fn.galatea.nms(b, s, iou_threshold={threshold})", lambda b, s: ops.nms(torch.tensor(b), torch.tensor(s), threshold).numpy(),
+                {"b": Feed(boxes), "s": Feed(scores)})
+
+    def regions(self):
+        images = [np.float32(self.random.normal(0, 1, (self.whole(1, 40), self.whole(1, 40), self.one_of(1, 2, 3, 8)))) for _ in range(1)] * SAMPLES
+        boxes = [self.boxes(self.one_of(0, 1, 5, 12)) for _ in range(SAMPLES)]
+        size, ratio, aligned = [self.whole(1, 8), self.whole(1, 8)], self.one_of(-1, 0, 1, 2, 3, 5), self.one_of(True, False)
+        scale = self.one_of(1.0, 0.25, 2.0, float(np.float32(0.37)))
+
+        def peer(x, b):
+            planes = torch.tensor(x.transpose(2, 0, 1))[None]
+            return ops.roi_align(planes, [torch.tensor(b)], size, scale, ratio, aligned).numpy().transpose(0, 2, 3, 1)
+
+        return (f"fn.galatea.roi_align(x, b, output_size={size}, sampling_ratio={ratio}, aligned={aligned}, spatial_scale={scale})", peer,
+                {"x": Feed(images, "HWC"), "b": Feed(boxes)})
+
+
+KINDS = ["suppression", "regions", "pil_resize", "pil_resize_box", "torch_resize", "torch_resize_side", "opencv_resize", "opencv_area", "pil_colour", "torch_colour",
          "hue", "twist", "histogram", "grey", "blur", "rotate", "affine", "perspective", "decode"]
 
 
@@ -303,11 +339,11 @@ def run(body, feeds):
 SELDOM = 0.002  # of the elements
 
 
-def difference(peer, samples, outputs, allowed, seldom):
+def difference(peer, feeds, outputs, allowed, seldom):
     """The largest difference, and the share of elements that differ; None: no more than is allowed."""
     most, differ, total = 0.0, 0, 0
-    for sample, got in zip(samples, outputs):
-        expected = np.asarray(peer(sample))
+    for *given, got in zip(*(feed.samples for feed in feeds.values()), outputs):
+        expected = np.asarray(peer(*given))
         if expected.shape != got.shape:
             return f"extents {got.shape} for {expected.shape}"
         off = np.abs(expected.astype(np.float64) - got)
@@ -333,16 +369,16 @@ def main():
         name, text, peer, samples = drawer.draw()
         if not re.search(options.only, text):
             continue
-        feeds = {"x": Feed(samples, drawer.layout)}
+        feeds = samples if isinstance(samples, dict) else {"x": Feed(samples, drawer.layout)}
         if options.case is not None:
-            print(text, [sample.shape for sample in samples])
+            print(text, [sample.shape for feed in feeds.values() for sample in feed.samples])
         try:
             outputs = run(text, feeds)
         except galatea.GalateaError as why:
             refused[f"{name}: {str(why)[:150]}"] += 1
             continue
         try:
-            found = difference(peer, samples, outputs, drawer.allowed, drawer.seldom)
+            found = difference(peer, feeds, outputs, drawer.allowed, drawer.seldom)
         except (RuntimeError, ValueError, cv2.error) as why:  # what the library itself cannot do
             failed[f"{name}: {str(why)[:150]}"] += 1
             continue
