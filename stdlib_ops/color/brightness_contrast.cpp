@@ -23,11 +23,15 @@ double range_of(DType type) { return is_float(type) ? 1.0 : static_cast<double>(
 void define(RecipeBuilder& b, bool has_brightness, bool has_contrast) {
   if (b.compat() != op::Compat::kDali) return define_compat_colour(b);
   const DType in = b.input_type(0).dtype, out = b.output_type(0).dtype;
-  const Expr brightness = has_brightness ? b.arg("brightness", DType::kF32) : f32(1);
-  const Expr shift = has_brightness ? b.arg("brightness_shift", DType::kF32) : f32(0);
-  const Expr contrast = has_contrast ? b.arg("contrast", DType::kF32) : f32(1);
-  const Expr center = has_contrast && b.given("contrast_center") ? b.arg("contrast_center", DType::kF32)
-                                                                 : f32(default_center(in));
+  // One of a sample may lie on a GPU, where no check reads it.
+  const auto factor_of = [&](const char* name) {
+    return b.is_per_sample(name) ? b.arg(name, DType::kF32) : finite_arg(b, name);
+  };
+  const Expr brightness = has_brightness ? factor_of("brightness") : f32(1);
+  const Expr shift = has_brightness ? factor_of("brightness_shift") : f32(0);
+  const Expr contrast = has_contrast ? factor_of("contrast") : f32(1);
+  const Expr center =
+      has_contrast && b.given("contrast_center") ? factor_of("contrast_center") : f32(default_center(in));
   const Expr factor = brightness * contrast;
   const Expr offset = has_contrast ? shift * f32(range_of(out)) + brightness * (center - contrast * center)
                                    : shift * f32(range_of(out));

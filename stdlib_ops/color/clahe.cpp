@@ -41,6 +41,7 @@ struct TilesAlong {
   int64_t count = 1;
   Expr size;
   StageRef first, share;
+  StageRef mirrored;  ///< of each place in a tile the one in the image: a remainder each, so made once
 };
 
 class Clahe {
@@ -63,18 +64,13 @@ class Clahe {
     const bool is_known = kernel::is_const(channels);
     if (!is_luma || (is_known && kernel::const_value(channels) == 1)) {
       b_.output_stage(0, each_channel());
-    } else if (is_known) {
-      b_.output_stage(0, of_rgb());
     } else {
-      const StageRef grey = each_channel(), rgb = of_rgb();
-      b_.output_stage(0, b_.map("clahe", DType::kU8, extents_, [&](const Axes& at) {
-        return select(equal(channels, i64(1)), b_.load(grey, at), b_.load(rgb, at));
-      }));
+      b_.output_stage(0, of_lightness(is_known ? Expr() : equal(channels, i64(1))));
     }
   }
 
  private:
-  using Value = std::function<Expr(const Expr& channel, const Expr& y, const Expr& x, Border border)>;
+  using Value = std::function<Expr(const Expr& channel, const Expr& y, const Expr& x)>;
 
   size_t at_h() const { return static_cast<size_t>(image_.h); }
   size_t at_w() const { return static_cast<size_t>(image_.w); }
@@ -89,6 +85,10 @@ class Clahe {
                          [&](const Axes& at) { return to_i32(kernel::unary(ScalarOp::kFloor, place(at))); });
     tiles.share = b_.map("share_" + name, DType::kF32, {extent}, [&](const Axes& at) {
       return place(at) - kernel::unary(ScalarOp::kFloor, place(at));
+    });
+    tiles.mirrored = b_.map("mirrored_" + name, DType::kI32, {count * size}, [&](const Axes& at) {
+      const Expr period = max((extent - i64(1)) * i64(2), i64(1)), i = at[0] % period;
+      return to_i32(min(i, period - i));
     });
     return tiles;
   }
@@ -108,11 +108,13 @@ class Clahe {
                       .bins = i64(kClaheBins),
                       .reduce_extents = {tiles_[0].size, tiles_[1].size},
                       .body = [&](const Axes& tile, const Axes& pixel) {
-                        return to_i64(value(tile[2], tile[0] * tiles_[0].size + pixel[0],
-                                            tile[1] * tiles_[1].size + pixel[1], Border::kReflect101));
+                        const auto mirrored = [&](size_t n) {
+                          return to_i64(b_.load(tiles_[n].mirrored, {tile[n] * tiles_[n].size + pixel[n]}));
+                        };
+                        return to_i64(value(tile[2], mirrored(0), mirrored(1)));
                       }});
     const Expr area = tiles_[0].size * tiles_[1].size;
-    const Expr clip = to_f64(b_.arg("clip_limit", DType::kF32));
+    const Expr clip = to_f64(finite_arg(b_, "clip_limit"));
     // No count is larger than the area.
     const Expr limit =
         select(clip > f64(0), to_i32(clamp(clip * to_f64(area) / f64(kClaheBins), f64(1), to_f64(area))),
@@ -125,23 +127,22 @@ class Clahe {
                                        .body = [&](const Axes& tile, const Axes& bin) {
                                          return max(b_.load(counts, bin_of(tile, bin[0])) - limit, i32(0));
                                        }});
-    const StageRef sums =
-        b_.scan({.name = "cumulated",
-                 .type = DType::kI32,
-                 .extents = per_bin,
-                 .axis = 3,
-                 .accumulator = DType::kI32,
-                 .body = [&](const Axes& at) {
-                   const Expr over = b_.load(excess, {at[0], at[1], at[2]}), bin = to_i32(at[3]);
-                   // The excess goes to all bins evenly; what is left, one by one to bins that are equally far apart.
-                   const Expr each = over / i32(kClaheBins), left = over % i32(kClaheBins);
-                   const Expr apart = i32(kClaheBins) / max(left, i32(1));
-                   const Expr gets_one = equal(bin % apart, i32(0)) & (bin / apart < left);
-                   return min(b_.load(counts, at), limit) + each + select(gets_one, i32(1), i32(0));
-                 }});
+    const StageRef sums = b_.scan({.name = "cumulated",
+                                   .type = DType::kI32,
+                                   .extents = per_bin,
+                                   .axis = 3,
+                                   .accumulator = DType::kI32,
+                                   .body = [&](const Axes& at) { return min(b_.load(counts, at), limit); }});
     const Expr scale = f32(255) / to_f32(to_i32(area));
     return b_.map("clahe_tables", DType::kU8, per_bin, [&](const Axes& at) {
-      return kernel::saturate(to_f32(b_.load(sums, at)) * scale, DType::kU8);
+      // The excess goes to all bins evenly; what is left, one by one to bins that are equally far apart.
+      // Here are the sums of both. A quotient of integers below 2^12 has the right whole part in f32.
+      const Expr over = b_.load(excess, {at[0], at[1], at[2]}), bin = to_i32(at[3]);
+      const Expr each = over / i32(kClaheBins), left = over % i32(kClaheBins);
+      const Expr apart = i32(kClaheBins) / max(left, i32(1));
+      const Expr have_one = min(to_i32(to_f32(bin) / to_f32(apart)) + i32(1), left);
+      return kernel::saturate(to_f32(b_.load(sums, at) + each * (bin + i32(1)) + have_one) * scale,
+                              DType::kU8);
     });
   }
 
@@ -167,10 +168,9 @@ class Clahe {
 
   StageRef each_channel() {
     const Expr channels = image_.c < 0 ? i64(1) : extents_[at_c()];
-    const StageRef table =
-        tables(channels, [&](const Expr& channel, const Expr& y, const Expr& x, Border border) {
-          return b_.load(0, place(channel, y, x), border);
-        });
+    const StageRef table = tables(channels, [&](const Expr& channel, const Expr& y, const Expr& x) {
+      return b_.load(0, place(channel, y, x), Border::kClamp);
+    });
     return b_.map("clahe", DType::kU8, extents_, [&](const Axes& at) {
       const Expr channel = image_.c < 0 ? i64(0) : at[at_c()];
       return equalized(table, channel, b_.load(0, at), at[at_h()], at[at_w()]);
@@ -209,7 +209,8 @@ class Clahe {
   Expr look_up(int table, const Expr& place) const { return to_i32(b_.load(table, {to_i64(place)})); }
 
   /// The lightness is equalised; the two colour axes stay, as the bytes that OpenCV rounds them to.
-  StageRef of_rgb() {
+  /// `is_grey`, where only the run tells: the one channel is the lightness, and comes out as it is made.
+  StageRef of_lightness(const Expr& is_grey) {
     const LabTables& lab = lab_tables();
     const int linear = table("linear", DType::kU16, lab.linear),
               roots = table("roots", DType::kU16, lab.roots),
@@ -233,10 +234,11 @@ class Clahe {
       constexpr int64_t kScale = (116 * 255 + 50) / 100;
       constexpr int64_t kShift = -((16 * 255 * (int64_t{1} << kRootBits) + 50) / 100);
       const Expr level = descaled(i32(kScale) * root_at(at[0], at[1], 1) + i32(kShift), kRootBits);
-      return kernel::convert(byte_of(level), DType::kU8);
+      const Expr of_colour = kernel::convert(byte_of(level), DType::kU8);
+      return is_grey ? select(is_grey, b_.load(0, place(i64(0), at[0], at[1])), of_colour) : of_colour;
     });
-    const StageRef of_tiles = tables(i64(1), [&](const Expr&, const Expr& y, const Expr& x, Border border) {
-      return b_.load(lightness, {y, x}, border);
+    const StageRef of_tiles = tables(i64(1), [&](const Expr&, const Expr& y, const Expr& x) {
+      return b_.load(lightness, {y, x}, Border::kClamp);
     });
     const StageRef made = b_.map("equalized", DType::kU8, {h, w}, [&](const Axes& at) {
       return equalized(of_tiles, i64(0), b_.load(lightness, at), at[0], at[1]);
@@ -269,7 +271,8 @@ class Clahe {
       for (int64_t k = 0; k < 3; ++k)
         sum = sum + row[static_cast<size_t>(k)] * b_.load(light, {at[at_h()], at[at_w()], i64(k)});
       const Expr linear_light = descaled(sum, kMatrixBits + kBaseBits - 12);
-      return kernel::convert(look_up(gamma, clamp(linear_light, i32(0), i32(4095))), DType::kU8);
+      const Expr colour = kernel::convert(look_up(gamma, clamp(linear_light, i32(0), i32(4095))), DType::kU8);
+      return is_grey ? select(is_grey, b_.load(made, {at[at_h()], at[at_w()]}), colour) : colour;
     });
   }
 

@@ -64,7 +64,7 @@ void define_color(RecipeBuilder& b) {
   const DType in = b.input_type(0).dtype, out = b.output_type(0).dtype;
   auto parameter = [&](const char* name, double neutral) {
     const bool exists = b.node().op->find_arg(name) != nullptr;
-    return exists ? to_f64(b.arg(name, DType::kF32)) : f64(neutral);
+    return exists ? to_f64(finite_arg(b, name)) : f64(neutral);
   };
   const Parameters p{parameter("hue", 0), parameter("saturation", 1), parameter("value", 1),
                      parameter("brightness", 1), parameter("contrast", 1)};

@@ -2,11 +2,11 @@
 // Geometry.c, PyTorch's UpSampleKernel.cpp, as recorded outputs of the libraries confirm (tests/oracle, group
 // compat_resize).
 //
-// All filter columns first, then rows. Pillow and torchvision round to bytes in between: weights are integers,
-// away(w 2^p) of f64 weights w, with p = 22 in Pillow and, in torchvision, the largest p with which the axis's
-// largest weight stays below 2^15. What differs in p alone is written with p = 22 here: weights times 2^(22 - p)
-// give the same bytes. Floats have the same weights before they are rounded: Pillow (mode F) adds up in f64,
-// torchvision in f32.
+// All filter columns first, then rows, but for Pillow where the image loses rows above all. Pillow and
+// torchvision round to bytes in between: weights are integers, away(w 2^p) of f64 weights w, with p = 22 in
+// Pillow and, in torchvision, the largest p with which the axis's largest weight stays below 2^15. What differs
+// in p alone is written with p = 22 here: weights times 2^(22 - p) give the same bytes. Floats have the same
+// weights before they are rounded: Pillow (mode F) adds up in f64, torchvision in f32.
 #include "stdlib_ops/compat/resize.h"
 
 #include <array>
@@ -286,11 +286,46 @@ StageRef resize_filtered(RecipeBuilder& b, const CompatSource& source, const Com
   const DType type = type_of_image(b), accumulator = !is_of_floats(b)             ? DType::kI32
                                                      : b.compat() == Compat::kPil ? DType::kF64
                                                                                   : DType::kF32;
+  const CompatBand of_rows = band(rows), of_columns = band(columns);
+  /// One axis after the other. `taken`, where both orders are there and the call tells which counts: the other
+  /// one makes next to nothing.
+  const auto in_order = [&](const CompatAxis& first, const CompatBand& of_first, const CompatAxis& second,
+                            CompatBand of_second, const Expr& taken) {
+    CompatAxis made = first;
+    Axes extents = source.extents;
+    if (taken) {
+      for (const int dim : {rows.dim, columns.dim}) {
+        Expr& extent = extents[static_cast<size_t>(dim)];
+        extent = select(taken, extent, i64(1));
+      }
+      made.n = select(taken, first.n, i64(1));
+      of_second.taps = select(taken, of_second.taps, i64(0));
+    }
+    const StageRef between =
+        apply_band(b, "across", made, of_first, source.window, extents, type, accumulator, finish);
+    extents = source.extents;
+    extents[static_cast<size_t>(first.dim)] = first.n;
+    return apply_band(b, "resize", second, of_second, between, extents, type, accumulator, finish);
+  };
+  const auto columns_first = [&](const Expr& taken) {
+    return in_order(columns, of_columns, rows, of_rows, taken);
+  };
+  const auto rows_first = [&](const Expr& taken) {
+    return in_order(rows, of_rows, columns, of_columns, taken);
+  };
+  // Pillow begins with rows where more than twice as many of them go; of floats there is nothing to see of it.
+  const Expr gone = rows.extent - rows.n;
+  const Expr by_rows = (gone > i64(0)) & (gone > (columns.extent - columns.n) * i64(2));
+  if (b.compat() != Compat::kPil || is_of_floats(b)) return columns_first({});
+  if (kernel::is_const(by_rows))
+    return kernel::const_value(by_rows) != 0 ? rows_first({}) : columns_first({});
+  const StageRef begun_by_rows = rows_first(by_rows), begun_by_columns = columns_first(logical_not(by_rows));
   Axes extents = source.extents;
-  const StageRef across =
-      apply_band(b, "across", columns, band(columns), source.window, extents, type, accumulator, finish);
+  extents[static_cast<size_t>(rows.dim)] = rows.n;
   extents[static_cast<size_t>(columns.dim)] = columns.n;
-  return apply_band(b, "resize", rows, band(rows), across, extents, type, accumulator, finish);
+  return b.map("resize", type, extents, [&](const Axes& at) {
+    return select(by_rows, b.load(begun_by_rows, at), b.load(begun_by_columns, at));
+  });
 }
 
 // ---- nearest neighbours

@@ -22,7 +22,8 @@ struct CompatAxis {
   std::string name;
   Expr lo, hi;     // f64
   Expr n, extent;  // i64
-  Expr scale() const { return (hi - lo) / to_f64(n); }
+  /// Pillow subtracts the ends of its box, which are f32, in f32.
+  Expr scale() const { return to_f64(to_f32(hi) - to_f32(lo)) / to_f64(n); }
 };
 
 /// What is resized: input 0, or a stage that is a window of it.

@@ -106,8 +106,12 @@ Turn turn_of(const Expr& angle) {
           equal(degrees, f64(90)) | equal(degrees, f64(270))};
 }
 
-/// Python's round(value, 15).
-Expr fifteen_digits(const Expr& value) { return nearest_even(value * f64(1e15)) / f64(1e15); }
+/// Python's round(value, 15): what the product rounds away decides of a half.
+Expr fifteen_digits(const Expr& value) {
+  const Expr scaled = value * f64(1e15), lost = kernel::fma(value, f64(1e15), -scaled);
+  const Expr below = whole_below(scaled), above_half = (scaled - below - f64(0.5)) + lost;
+  return select(above_half > f64(0), below + f64(1), below) / f64(1e15);
+}
 
 struct Extremes4 {
   Expr least, most;

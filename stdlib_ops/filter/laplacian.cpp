@@ -87,6 +87,7 @@ void define_laplacian(RecipeBuilder& b) {
   auto smooth = own_smoothing ? list_arg(b, "smoothing_size", count, DType::kI64) : sizes;
   for (Expr& size : smooth) size = unrolled_size(size);
   std::vector<Expr> scales = list_arg(b, "scale", count, DType::kF32);
+  check_finite(b, "scale", scales);
   std::vector<Window> derivative, smoothing;
   for (size_t a = 0; a < axes.size(); ++a) {
     check_size(b, sizes[a], 3, "window_size");

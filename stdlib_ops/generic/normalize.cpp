@@ -189,7 +189,7 @@ class Normalizer {
     const DType out = b_.output_type(0).dtype;
     const auto mean = mean_at();
     const auto inverse = inverse_at(mean);
-    const Expr shift = b_.arg("shift", DType::kF32);
+    const Expr shift = finite_arg(b_, "shift");
     b_.output_stage(0, b_.map("normalize", out, b_.extents(0), [&](const Axes& at) {
       return kernel::saturate(kernel::fma(to_f32(b_.load(0, at)) - mean(at), inverse(at), shift), out);
     }));
@@ -267,7 +267,7 @@ class Normalizer {
 
   /// scale / sqrt(stddev^2 + epsilon)
   ElementAt inverse_at(const ElementAt& mean) {
-    const Expr scale = b_.arg("scale", DType::kF32), epsilon = b_.arg("epsilon", DType::kF32);
+    const Expr scale = finite_arg(b_, "scale"), epsilon = finite_arg(b_, "epsilon");
     const bool regular = b_.number("epsilon") != 0;
     // As of what is computed, a stddev of 0 makes `shift`.
     const auto inverse_of = [=](const Expr& s) {

@@ -121,8 +121,10 @@ Statistics statistics(RecipeBuilder& b, const Expr& channels) {
   int count = std::max(length("mean"), length("std"));
   if (count <= 1 && kernel::is_const(channels)) count = static_cast<int>(kernel::const_value(channels));
   s.mean = list_arg(b, "mean", length("mean") < 0 ? count : length("mean"), DType::kF32);
-  const Expr scale = b.arg("scale", DType::kF32);
+  check_finite(b, "mean", s.mean);
+  const Expr scale = finite_arg(b, "scale");
   const auto deviation = list_arg(b, "std", length("std") < 0 ? count : length("std"), DType::kF32);
+  check_finite(b, "std", deviation);
   bool neutral = !b.given("shift");
   for (const Expr& d : deviation) {
     b.check(not_equal(d, f32(0)), "std is {}; it divides and must not be 0", {d}, {}, "std");
@@ -157,7 +159,7 @@ void define_cmn(RecipeBuilder& b) {
   const auto w = static_cast<size_t>(at.w), c = static_cast<size_t>(at.c);
   const Statistics stats = statistics(b, b.extent(0, at.c));
   const Expr channels = stats.channels;
-  const Expr shift = b.arg("shift", DType::kF32);
+  const Expr shift = finite_arg(b, "shift");
   const std::string axes = window_axes_of(in_layout);
   std::vector<Expr> extents(b.extents(0).size());
   const std::vector<AxisRange> window = normalized_window(b, axes, policy);

@@ -12,8 +12,9 @@ Types grid_mask_types(const TypeContext& ctx) {
     return ctx.error(fmt::format("grid_mask: tile must be positive, not {}", ctx.integer("tile")),
                      "it is the distance of two squares, in pixels", "tile");
   if (!ctx.is_per_sample("ratio") && !(ctx.number("ratio") >= 0))
-    return ctx.error(fmt::format("grid_mask: ratio must not be negative, got {}", ctx.number("ratio")),
-                     "it is the share of a tile that a square takes, from 0 to 1", "ratio");
+    return ctx.error(
+        fmt::format("grid_mask: ratio must be finite and not negative, got {}", ctx.number("ratio")),
+        "it is the share of a tile that a square takes, from 0 to 1", "ratio");
   ir::Type out = ctx.input(0);
   out.layout = ctx.input_layout(0);
   return std::vector{out};
@@ -22,7 +23,7 @@ Types grid_mask_types(const TypeContext& ctx) {
 void define_grid_mask(RecipeBuilder& b) {
   const ImageAxes image = image_axes(b.input_layout(0));
   const DType type = b.input_type(0).dtype;
-  const Expr tile = b.arg("tile", DType::kI64), ratio = b.arg("ratio", DType::kF32);
+  const Expr tile = b.arg("tile", DType::kI64), ratio = finite_arg(b, "ratio");
   const Expr angle = b.arg("angle", DType::kF32);
   b.check(tile > i64(0), "tile must be positive, not {}", {tile}, {}, "tile");
   b.check(ratio >= f32(0), "ratio must not be negative, got {}", {ratio}, {}, "ratio");

@@ -11,7 +11,7 @@ namespace galatea::ops {
 namespace {
 
 void define_noise_gaussian(RecipeBuilder& b) {
-  const Expr mean = b.arg("mean", DType::kF32), deviation = b.arg("stddev", DType::kF32);
+  const Expr mean = finite_arg(b, "mean"), deviation = finite_arg(b, "stddev");
   b.check(deviation >= f32(0), "stddev must not be negative, got {}", {deviation}, {}, "stddev");
   const DType type = b.input_type(0).dtype;
   // f32 does not hold every value of wider types.
@@ -61,8 +61,8 @@ Operator make_noise_gaussian() {
   op.type_rule = [](const TypeContext& ctx) -> Types {
     if (!ctx.is_per_sample("stddev") && !(ctx.number("stddev") >= 0))
       return ctx.error(
-          fmt::format("noise.gaussian: stddev must not be negative, got {}", ctx.number("stddev")), {},
-          "stddev");
+          fmt::format("noise.gaussian: stddev must be finite and not negative, got {}", ctx.number("stddev")),
+          {}, "stddev");
     return std::vector{ctx.input(0)};
   };
   op.places = op::Places::kKept;

@@ -19,7 +19,7 @@ Types normal_types(const TypeContext& ctx) {
 }
 
 void define_normal(RecipeBuilder& b) {
-  const Expr mean = b.arg("mean", DType::kF32), deviation = b.arg("stddev", DType::kF32);
+  const Expr mean = finite_arg(b, "mean"), deviation = finite_arg(b, "stddev");
   b.check(deviation >= f32(0), "stddev must not be negative, got {}", {deviation}, {}, "stddev");
   output_draws(b, 0, [&](const Expr& e) {
     const Expr first = e * i64(2);

@@ -100,8 +100,7 @@ void define_object(RecipeBuilder& b, bool fed_classes, bool fed_weights) {
   if (b.given("classes")) options.classes = b.integers("classes");
   if (b.given("class_weights")) options.weights = b.numbers("class_weights");
 
-  const Expr share = b.arg("foreground_prob", DType::kF32);
-  b.check(equal(share, share), "foreground_prob {} is no number", {share}, {}, "foreground_prob");
+  const Expr share = finite_arg(b, "foreground_prob");
   std::vector<Expr> scalars;
   for (int64_t word = 0; word < 4; ++word) scalars.push_back(to_i64(b.random_u32(i64(word))));
   scalars.push_back(select(b.random_unit(i64(4)) < share, i64(1), i64(0)));

@@ -55,9 +55,13 @@ Types mel_types(const TypeContext& ctx) {
         fmt::format("mel_filter_bank: nfilter must be from 1 to {}, it is {}", kMostBands, bands), {},
         "nfilter");
   const double rate = ctx.number("sample_rate"), low = ctx.number("freq_low"), high = highest_frequency(ctx);
-  if (!(rate > 0))
-    return ctx.error(fmt::format("mel_filter_bank: sample_rate must be above 0, it is {}", rate), {},
-                     "sample_rate");
+  if (!(rate > 0 && std::isfinite(rate)))
+    return ctx.error(fmt::format("mel_filter_bank: sample_rate must be finite and above 0, it is {}", rate),
+                     {}, "sample_rate");
+  if (!std::isfinite(ctx.number("freq_high")))
+    return ctx.error(
+        fmt::format("mel_filter_bank: freq_high must be finite, it is {}", ctx.number("freq_high")), {},
+        "freq_high");
   if (!(low >= 0))
     return ctx.error(fmt::format("mel_filter_bank: freq_low must not be negative, it is {}", low), {},
                      "freq_low");

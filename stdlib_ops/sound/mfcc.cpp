@@ -105,6 +105,7 @@ class CosineTransform {
   Expr lift(const Expr& k) const {
     if (b_.number("lifter") == 0) return f64(1);
     const Expr lifter = b_.arg("lifter", DType::kF64);
+    check_finite(b_, "lifter", {b_.arg("lifter", DType::kF32)});
     return kernel::fma(lifter * f64(0.5),
                        kernel::unary(ScalarOp::kSin, f64(std::numbers::pi) * to_f64(k + i64(1)) / lifter),
                        f64(1));

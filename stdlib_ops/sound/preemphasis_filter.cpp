@@ -32,7 +32,7 @@ Axes sample_index(const Axes& extents, Expr flat) {
 void define_preemphasis(RecipeBuilder& b) {
   const DType out = b.output_type(0).dtype;
   const DType wide = b.input_type(0).dtype == DType::kF64 ? DType::kF64 : DType::kF32;
-  const Expr share = kernel::convert(b.arg("preemph_coeff", DType::kF32), wide);
+  const Expr share = kernel::convert(finite_arg(b, "preemph_coeff"), wide);
   const std::string border = b.text("border");
   const Axes extents = b.extents(0);
   Expr samples = i64(1);

@@ -32,12 +32,13 @@ StageRef inverse_of_largest(RecipeBuilder& b) {
 }
 
 void define_decibels(RecipeBuilder& b) {
-  const Expr multiplier = b.arg("multiplier", DType::kF32);
+  const Expr multiplier = finite_arg(b, "multiplier");
+  check_finite(b, "cutoff_db", {b.arg("cutoff_db", DType::kF32)});
   const Expr exponent = b.arg("cutoff_db", DType::kF64) / to_f64(multiplier);
   const Expr floor = max(to_f32(kernel::binary(ScalarOp::kPow, f64(10), exponent)),
                          f32(std::numeric_limits<float>::denorm_min()));
   const StageRef largest = b.given("reference") ? StageRef() : inverse_of_largest(b);
-  const Expr given = b.given("reference") ? f32(1) / b.arg("reference", DType::kF32) : Expr();
+  const Expr given = b.given("reference") ? f32(1) / finite_arg(b, "reference") : Expr();
   b.output_stage(0, b.map("decibels", DType::kF32, b.extents(0), [&](const Axes& at) {
     const Expr ratio = b.load(0, at) * (given ? given : b.load(largest, {i64(0)}));
     return multiplier * kernel::unary(ScalarOp::kLog10, max(ratio, floor));

@@ -198,7 +198,7 @@ TEST(RandomObjectBbox, RefusesWhatCannotBe) {
       {"k_largest", int64_t{0}, "k_largest must be at least 1, not 0"},
       {"threshold", Extents{1, 2, 3}, "threshold"},
       {"class_weights", Numbers{1, -1}, "a class weight is -1"},
-      {"foreground_prob", NAN, "is no number"},
+      {"foreground_prob", NAN, "must be finite"},
   };
   const Tensor mask = random_tensor(DType::kU8, {3, 4}, {}, 1);
   for (const Case& c : cases) {
@@ -215,7 +215,8 @@ TEST(RandomObjectBbox, RefusesWhatCannotBe) {
   EXPECT_TRUE(says(ignoring().arg("output_class", true).failure(), "ignore_class and output_class exclude"));
   EXPECT_TRUE(says(objects(scalar(DType::kU8, 1)).failure(), "has no axes"));
   EXPECT_NE(objects(random_tensor(DType::kF32, {3}, {}, 1)).failure(), "");
-  EXPECT_TRUE(says(objects(mask).arg("foreground_prob", scalar(DType::kF32, NAN)).failure(), "is no number"));
+  EXPECT_TRUE(
+      says(objects(mask).arg("foreground_prob", scalar(DType::kF32, NAN)).failure(), "must be finite"));
 }
 
 OpRun ssd(const Tensor& image, const Tensor& boxes, const Tensor& labels) {

@@ -188,8 +188,7 @@ TEST(GaussianNoise, MomentsAndTypes) {
   const Tensor bytes = tensor(DType::kU8, {4}, {0, 1, 254, 255});
   EXPECT_EQ(OpRun("noise.gaussian").input(bytes).arg("mean", 2.0).arg("stddev", 0.0).result().numbers(),
             (Numbers{2, 3, 255, 255}));
-  EXPECT_TRUE(
-      says(OpRun("noise.gaussian").input(bytes).arg("stddev", -1.0).failure(), "must not be negative"));
+  EXPECT_TRUE(says(OpRun("noise.gaussian").input(bytes).arg("stddev", -1.0).failure(), "not negative"));
   EXPECT_TRUE(says(OpRun("noise.gaussian").input(bytes).arg("stddev", scalar(DType::kF32, -1)).failure(),
                    "must not be negative"));
 }
@@ -229,7 +228,7 @@ TEST(GridMask, CoversSquares) {
   EXPECT_TRUE(says(OpRun("grid_mask").input(in).arg("tile", int64_t{0}).failure(), "tile must be positive"));
   EXPECT_TRUE(
       says(OpRun("grid_mask").input(in).arg("tile", scalar(DType::kI32, -3)).failure(), "tile must be"));
-  EXPECT_TRUE(says(OpRun("grid_mask").input(in).arg("ratio", -0.5).failure(), "ratio must not be negative"));
+  EXPECT_TRUE(says(OpRun("grid_mask").input(in).arg("ratio", -0.5).failure(), "not negative"));
 }
 
 TEST(SaltAndPepper, FollowsTheStreamOfDraws) {

@@ -81,6 +81,19 @@ def add(group):
                    images[3][:3],
                    by_pil(lambda image, f=theirs: image.resize((14, 9), getattr(Image, f), (3.25, 1.5, 20.0, 8.0))))
 
+    # Pillow begins with rows where more than twice as many rows go as columns.
+    high = samples.images([(58, 22), (40, 22), (37, 53), (30, 18), (64, 16)], key=6)
+    for ours, theirs in (("LINEAR", "BILINEAR"), ("CUBIC", "BICUBIC"), ("LANCZOS3", "LANCZOS")):
+        for h, w in ((12, 19), (24, 40)):
+            group.case(f"pil_{ours}_rows_first_{h}", f'fn.resize(x, size=[{h}, {w}], interp_type=types.INTERP_{ours}, compat="pil")',
+                       high, by_pil(lambda image, f=theirs, h=h, w=w: image.resize((w, h), getattr(Image, f))))
+        # Ends that are no halves and quarters, in f32 on both sides.
+        top, left, bottom, right = (float(np.float32(place)) for place in (0.852267, 4.829209, 8.288, 10.2))
+        group.case(f"pil_{ours}_box_rows_first",
+                   f'fn.resize(x, size=[35, 23], interp_type=types.INTERP_{ours}, roi_start=[{top}, {left}], '
+                   f'roi_end=[{bottom}, {right}], compat="pil")', high,
+                   by_pil(lambda image, f=theirs: image.resize((23, 35), getattr(Image, f), (left, top, right, bottom))))
+
     torch_modes = {"NN": InterpolationMode.NEAREST, "LINEAR": InterpolationMode.BILINEAR,
                    "TRIANGULAR": InterpolationMode.BILINEAR, "CUBIC": InterpolationMode.BICUBIC}
     for ours, mode in torch_modes.items():

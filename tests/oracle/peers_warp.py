@@ -45,6 +45,12 @@ def add(group):
                    f'fn.rotate(x, angle=33.25, keep_size=True, fill_value=[9, 80, 200], interp_type=types.INTERP_{ours}, '
                    'compat="torchvision")', images,
                    by_torch(lambda t, m=mode: F.rotate(t, 33.25, m, fill=[9.0, 80.0, 200.0])))
+    # Python rounds sines to 15 digits; a product with 1e15 lies on a half here, and the middle pixel tells.
+    turned = float(np.float32(216.2))
+    group.case("pil_rotate_fifteen_digits",
+               f'fn.rotate(x, angle={turned}, fill_value=9, interp_type=types.INTERP_CUBIC, compat="pil")',
+               [samples.image(35, 43, 4, key=844146)],
+               by_pil(lambda image: image.rotate(turned, Image.BICUBIC, expand=True, fillcolor=9)))
     for name, matrix in (("general", MATRIX), ("scale", SCALE)):
         for ours, filter in pil.items():
             group.case(f"pil_affine_{name}_{ours}",

@@ -6,6 +6,7 @@ Needs DALI as make_operators.py does, and galatea.dali of a build: PYTHONPATH=bu
 
 A case is a pipeline of one to five operators, typed while it is drawn (sweep_cases.py): its number is its seed. Each side is a
 process of its own, since DALI may crash; one that dies begins again behind the case it died of. Status 1 if more than 1 % differ.
+From 10000000 on cases are one operator each, of every element type and layout (sweep_cases.py).
 --coverage runs nothing: it lists what of DALI these cases never draw (dali_facts.json, but for NOT_DRAWN).
 """
 import argparse

@@ -36,7 +36,14 @@ ON_PURPOSE = [
     (r"\[(.*, )?(-?\d*):(-?\d*):-?\d+", "^values",
      "a step of more than 16,384 elements, which DALI reads wrong"),
     ("ddof=", "^refused.*nothing to divide by", "DALI divides by 0"),
+    (r'layout="(?!HWC).*\n[\s\S]*grid_mask', "^values", "grid_mask of another layout than HWC, where DALI masks by places in memory"),
+    (r"FLOAT16.*\n[\s\S]*(gaussian_blur|laplacian)\(", "^values", "windows over FLOAT16, whose sums DALI rounds to FLOAT16 after each axis"),
+    (r"(hsv|hue|saturation|color_twist)\(", "^refused.*needs # channels", "colours of more than three channels, of which DALI takes three elements at a time"),
+    (r"U?INT64[\s\S]*reductions", "^values", "sums of 64 bits, which wrap in DALI"),
+    (r"rsqrt\(", "^values", "1 / sqrt(0), which is no number in DALI"),
 ]
+
+ALONE_FROM = 10_000_000
 
 # Operators whose arguments may differ from frame to frame.
 BY_FRAME = {"brightness", "contrast", "brightness_contrast", "hue", "saturation", "hsv", "color_twist", "rotate", "gaussian_blur"}
@@ -60,7 +67,7 @@ class Case:
 
     def explained(self, kind):
         for pattern, of_kind, why in ON_PURPOSE:
-            if re.search(pattern, self.body) and re.search(of_kind, kind):
+            if re.search(pattern, self.text) and re.search(of_kind, kind):
                 return why
         return None
 
@@ -207,5 +214,43 @@ class PipelineDrawer(Images, Tensors, Points, Files, Sound):
         return Case(body, feeds, self.calls, self.slack, self.relative)
 
 
+    # ---- one operator
+    def draw_alone(self, number):
+        """One operator on images, whatever the type, the layout and the channels: what fits is for DALI to say."""
+        # Each operator meets each type and each layout within as many cases.
+        name = ALONE[number % len(ALONE)]
+        self.dtype = np.dtype(ALONE_TYPES[number // len(ALONE) % len(ALONE_TYPES)])
+        layouts = len(ALONE) * len(ALONE_TYPES)
+        self.layout = ALONE_LAYOUTS[(number // layouts + number) % len(ALONE_LAYOUTS)]
+        self.channels = self.one_of(1, 2, 3, 3, 4, 5) if "C" in self.layout else 1
+        self.range = 256.0 if self.dtype.kind == "f" else 256.0 ** self.dtype.itemsize
+        self.frames = FRAMES if self.layout[0] == "F" else 0
+        self.kind = "image"
+        self.lines.append("x = " + self.feed([self.draw_alone_sample() for _ in range(BATCH)], self.layout))
+        self.by_frame = name in BY_FRAME and self.frames > 0
+        getattr(self, "op_" + name)()
+        self.lines.append("return x")
+        body = "\n".join(self.lines)
+        feeds = {name: feed for name, feed in self.feeds.items() if re.search(rf"\b{name}\b", body)}
+        return Case(body, feeds, self.calls, self.slack, self.relative)
+
+
+    def draw_alone_sample(self):
+        # A film of volumes is the same volume in each frame.
+        kept, self.layout = self.layout, self.layout.replace("FCD", "CD").replace("FD", "D")
+        is_bool, self.dtype = self.dtype == bool, np.dtype("uint8") if self.dtype == bool else self.dtype
+        sample = self.draw_sample()
+        self.layout = kept
+        if is_bool:
+            self.dtype, sample = np.dtype(bool), sample > 127
+        return np.stack([sample] * FRAMES) if "F" in kept and "D" in kept else sample
+
+
+ALONE = sorted(name[len("op_"):] for group in (Images, Tensors) for name in vars(group) if name.startswith("op_"))
+ALONE_TYPES = ("uint8", "int8", "uint16", "int16", "uint32", "int32", "float16", "float32", "int64", "uint64", "float64", "bool")
+ALONE_LAYOUTS = ("HWC", "CHW", "HW", "FHWC", "FCHW", "FHW", "CFHW", "DHWC", "CDHW", "DHW", "FDHWC", "FCDHW")
+
+
 def draw(seed):
-    return PipelineDrawer(seed).draw()
+    """The cases from ALONE_FROM on are operators by themselves, of every type and layout."""
+    return PipelineDrawer(seed).draw_alone(seed - ALONE_FROM) if seed >= ALONE_FROM else PipelineDrawer(seed).draw()

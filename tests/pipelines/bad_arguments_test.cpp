@@ -145,37 +145,65 @@ TEST(BadArguments, AreToldOrHarmless) {
   }
 }
 
+/// Of a batch of images, `call` with a number that is infinite or none in the place of {}.
+void expect_told(const std::string& call, const std::vector<std::string>& numbers) {
+  for (const std::string& number : numbers) {
+    const std::string made = fmt::format(fmt::runtime(call), number);
+    const PipelineOutcome outcome = judged(
+        "from nvidia.dali import pipeline_def, fn, types\n\n\n"
+        "@pipeline_def(batch_size=4, num_threads=1, seed=3)\ndef pipe():\n"
+        "    x = fn.external_source(name=\"image\", dtype=types.UINT8, layout=\"HWC\", shape=[-1, -1, 3])\n"
+        "    return " +
+            made + "\n",
+        1);
+    EXPECT_NE((outcome.staging + outcome.error).find("must be finite"), std::string::npos)
+        << made << outcome.staging << outcome.error;
+  }
+}
+const std::vector<std::string> kInText = {"float(\"nan\")", "float(\"inf\")"};
+const std::vector<std::string> kInSamples = {drawn(kInText[0]), drawn(kInText[1])};
+
 /// Places that are no place move nothing: numbers that are infinite or none are the sample's error, or the text's.
 TEST(BadArguments, NoPlaceIsTold) {
-  const std::vector<std::pair<std::string, std::string>> places = {
-      {"crop", "crop=[{}, 4]"},
-      {"crop", "crop_h={}, crop_w=4"},
-      {"slice", "rel_start=[{}], rel_shape=[0.5], axes=[0]"},
-      {"slice", "rel_start=[0.1], rel_end=[{}], axes=[0]"},
-      {"erase", "anchor=[{}], shape=[0.5], axes=[0]"},
-      {"erase", "shape=[{}], axes=[0]"},
-      {"tensor_resize", "sizes=[4, 4], axes=[0, 1], alignment={}"},
-      {"grid_mask", "shift_x={}"},
-      {"transforms.crop", "from_end=[{}, 4]"},
-      {"transforms.shear", "shear=[0.5, {}]"},
-      {"transforms.scale", "scale=[1, 2], center=[{}, 4]"}};
-  for (const auto& [name, arguments] : places)
-    for (const char* number : {"float(\"nan\")", "float(\"inf\")"})
-      for (const std::string& given : {std::string(number), drawn(number)}) {
-        const std::string made = fmt::format(fmt::runtime(arguments), given);
-        const std::string call = name.starts_with("transforms.")
-                                     ? fmt::format("fn.warp_affine(x, fn.{}({}))", name, made)
-                                     : fmt::format("fn.{}(x, {})", name, made);
-        const PipelineOutcome outcome = judged(
-            "from nvidia.dali import pipeline_def, fn, types\n\n\n"
-            "@pipeline_def(batch_size=4, num_threads=1, seed=3)\ndef pipe():\n"
-            "    x = fn.external_source(name=\"image\", dtype=types.UINT8, layout=\"HWC\", shape=[-1, -1, 3])\n"
-            "    return " +
-                call + "\n",
-            1);
-        EXPECT_NE((outcome.staging + outcome.error).find("must be finite"), std::string::npos)
-            << call << outcome.staging << outcome.error;
-      }
+  for (const char* call :
+       {"fn.crop(x, crop=[{}, 4])", "fn.crop(x, crop_h={}, crop_w=4)",
+        "fn.slice(x, rel_start=[{}], rel_shape=[0.5], axes=[0])",
+        "fn.slice(x, rel_start=[0.1], rel_end=[{}], axes=[0])",
+        "fn.erase(x, anchor=[{}], shape=[0.5], axes=[0])", "fn.erase(x, shape=[{}], axes=[0])",
+        "fn.tensor_resize(x, sizes=[4, 4], axes=[0, 1], alignment={})", "fn.grid_mask(x, shift_x={})",
+        "fn.warp_affine(x, fn.transforms.crop(from_end=[{}, 4]))",
+        "fn.warp_affine(x, fn.transforms.shear(shear=[0.5, {}]))",
+        "fn.warp_affine(x, fn.transforms.scale(scale=[1, 2], center=[{}, 4]))"}) {
+    expect_told(call, kInText);
+    expect_told(call, kInSamples);
+  }
+}
+
+/// Nor do factors and sums that are none leave an image. (What fills, and bounds that nothing reaches, may be.)
+TEST(BadArguments, NoFactorIsTold) {
+  for (const char* call :
+       {"fn.hue(x, hue={})", "fn.saturation(x, saturation={})", "fn.hsv(x, value={})",
+        "fn.color_twist(x, brightness={})", "fn.clahe(x, tiles_x=2, tiles_y=2, clip_limit={})",
+        "fn.grid_mask(x, ratio={})", "fn.laplacian(x, scale={})", "fn.noise.gaussian(x, mean={})",
+        "fn.noise.gaussian(x, stddev={})", "fn.random.normal(mean={})", "fn.random.normal(stddev={})",
+        "fn.segmentation.random_object_bbox(x, foreground_prob={})",
+        "fn.preemphasis_filter(x, preemph_coeff={})", "fn.crop_mirror_normalize(x, mean=[{}])",
+        "fn.crop_mirror_normalize(x, std=[{}])"}) {
+    expect_told(call, kInText);
+    expect_told(call, kInSamples);
+  }
+  for (const char* call :
+       {"fn.brightness(x, brightness={})", "fn.brightness(x, brightness_shift={})",
+        "fn.contrast(x, contrast={})", "fn.contrast(x, contrast_center={})",
+        "fn.crop_mirror_normalize(x, scale={})", "fn.crop_mirror_normalize(x, shift={})",
+        "fn.normalize(x, scale={})", "fn.normalize(x, shift={})", "fn.normalize(x, epsilon={})",
+        "fn.to_decibels(fn.cast(x, dtype=types.FLOAT), multiplier={})",
+        "fn.to_decibels(fn.cast(x, dtype=types.FLOAT), reference={})",
+        "fn.to_decibels(fn.cast(x, dtype=types.FLOAT), cutoff_db={})",
+        "fn.mfcc(fn.cast(x, dtype=types.FLOAT), lifter={})",
+        "fn.mel_filter_bank(fn.reshape(fn.cast(x, dtype=types.FLOAT), layout=\"ftC\"), freq_high={})",
+        "fn.mel_filter_bank(fn.reshape(fn.cast(x, dtype=types.FLOAT), layout=\"ftC\"), sample_rate={})"})
+    expect_told(call, kInText);
 }
 
 /// Each was a crash, all of the memory, or a fault of the program that is made.
