@@ -3,12 +3,20 @@
 #include "api/guard.h"
 #include "api/handles.h"
 #include "api/plugin.h"
+#include "base/fault.h"
 #include "compiler/op/operator_json.h"
 #include "stdlib_ops/native/register_natives.h"
 #include "stdlib_ops/register_all.h"
 
 using galatea::api::guard;
 using galatea::api::misuse;
+
+namespace {
+
+/// Of the thread that loads the library.
+[[maybe_unused]] const bool kIsReady = (galatea::make_ready_for_exceptions(), true);
+
+}  // namespace
 
 extern "C" {
 

@@ -13,6 +13,7 @@
 #include "api/host_source.h"
 #include "api/plugin.h"
 #include "api/sized.h"
+#include "base/folder.h"
 #include "dsl/frontend.h"
 #include "runtime/messages.h"
 
@@ -81,13 +82,14 @@ galatea_error* load_plugin(galatea_engine& engine, const std::string& path) {
 
 galatea_error* load_plugin_folder(galatea_engine& engine, const std::string& folder) {
   std::vector<std::string> paths;
-  std::error_code error;
-  for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error))
-    if (at->path().extension() == ".so") paths.push_back(at->path().string());
-  if (error)
+  const auto names = names_in_folder(folder);
+  if (!names)
     return make_api_error(
-        runtime::make_error(message::kPlugin, folder, "the folder cannot be read: " + error.message())
+        runtime::make_error(message::kPlugin, folder, "the folder cannot be read: " + names.error().message())
             .error());
+  for (const NameInFolder& entry : *names)
+    if (const fs::path path = fs::path(folder) / entry.name; path.extension() == ".so")
+      paths.push_back(path.string());
   std::sort(paths.begin(), paths.end());
   for (const std::string& path : paths)
     if (galatea_error* failed = load_plugin(engine, path)) return failed;

@@ -171,7 +171,11 @@ galatea_error* galatea_session_create(const galatea_program* program, const gala
     out.max_held_batches = options.max_held_batches;
     out.executor =
         options.synchronous ? galatea::runtime::ExecutorKind::kInline : galatea::runtime::ExecutorKind::kCpu;
-    if (options.state) out.state = options.state;
+    if (options.state) {
+      out.state = options.state;
+      if (auto state = galatea::runtime::parse_session_state(out.state); !state)
+        return make_api_error(state.error());
+    }
     out.on_failure = [log = program->library->log](const galatea::runtime::SampleFailure& failure,
                                                    bool replaced) {
       log->tell(GALATEA_LOG_WARNING,
@@ -191,9 +195,6 @@ galatea_error* galatea_session_create(const galatea_program* program, const gala
       for (const auto& input : program->late->inputs) result->shape.inputs.push_back(input.name);
       result->shape.batch_size = program->late->options.batch_size;
       result->shape.limits_memory = program->late->options.memory_limit > 0;
-      if (!out.state.empty())
-        if (auto state = galatea::runtime::parse_session_state(out.state); !state)
-          return make_api_error(state.error(), sources);
       result->late = program->late;
       result->session =
           std::make_unique<galatea::api::LateSession>(program->maker, *program->late, out, sources);

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "base/fault.h"
 #include "runtime/messages.h"
 
 namespace galatea::api {
@@ -150,6 +151,7 @@ void WaitingSession::cancel() {
 }
 
 void WaitingSession::pull_ahead() {
+  make_ready_for_exceptions();
   for (;;) {
     {
       std::unique_lock lock(mutex_);

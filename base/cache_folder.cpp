@@ -7,6 +7,7 @@
 #include <ctime>
 #include <vector>
 
+#include "base/folder.h"
 #include "base/settings.h"
 
 namespace galatea {
@@ -37,19 +38,17 @@ struct KeptFile {
   timespec used = {};
 };
 
-}  // namespace
-
-void trim_cache(const std::filesystem::path& folder, int depth, const char* suffix, int64_t most,
-                int64_t goal) {
-  namespace fs = std::filesystem;
-  std::vector<KeptFile> files;
-  int64_t total = 0;
+/// What is kept in a folder, and so many levels below; their bytes are added to `total`.
+void find_kept(const std::filesystem::path& folder, int depth, const char* suffix,
+               std::vector<KeptFile>& files, int64_t& total) {
   const time_t now = ::time(nullptr);
-  std::error_code error;
-  for (fs::recursive_directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
-    if (it.depth() >= depth) it.disable_recursion_pending();
-    const fs::path& path = it->path();
-    const bool is_unfinished = path.filename().string().starts_with(kUnfinishedFile);
+  for (const NameInFolder& entry : names_if_readable(folder.string())) {
+    const std::filesystem::path path = folder / entry.name;
+    if (entry.is_folder && !entry.is_link) {
+      if (depth > 0) find_kept(path, depth - 1, suffix, files, total);
+      continue;
+    }
+    const bool is_unfinished = entry.name.starts_with(kUnfinishedFile);
     // Whatever else lies there is not ours to count or to remove.
     if (!is_unfinished && path.extension() != suffix) continue;
     struct stat status = {};
@@ -61,6 +60,15 @@ void trim_cache(const std::filesystem::path& folder, int depth, const char* suff
     total += status.st_size;
     if (!is_unfinished) files.push_back({path, status.st_size, status.st_mtim});
   }
+}
+
+}  // namespace
+
+void trim_cache(const std::filesystem::path& folder, int depth, const char* suffix, int64_t most,
+                int64_t goal) {
+  std::vector<KeptFile> files;
+  int64_t total = 0;
+  find_kept(folder, depth, suffix, files, total);
   if (total <= most) return;
   std::ranges::sort(files, [](const KeptFile& a, const KeptFile& b) {
     return a.used.tv_sec != b.used.tv_sec ? a.used.tv_sec < b.used.tv_sec : a.used.tv_nsec < b.used.tv_nsec;

@@ -8,7 +8,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <cstdlib>
 #include <cstring>
+#include <exception>
+#include <new>
 
 namespace galatea {
 namespace {
@@ -113,6 +116,22 @@ ErrorKind kind_of(const std::vector<Diagnostic>& diagnostics) {
         return diagnostic.severity == Severity::kError && is_fault(diagnostic);
       });
   return has_fault ? ErrorKind::kSystem : ErrorKind::kUser;
+}
+
+void need_room(size_t bytes) {
+  // Nothing is read or written there, and a compiler may leave out what only comes and goes.
+  void* volatile memory = std::malloc(bytes);
+  if (memory == nullptr) throw std::bad_alloc();
+  std::free(memory);
+  const int file = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+  if (file < 0) throw std::system_error(errno, std::generic_category(), "a file cannot be opened");
+  ::close(file);
+}
+
+void make_ready_for_exceptions() {
+  // To a compiler the function has no effect: who needs its result calls it.
+  const volatile int number = std::uncaught_exceptions();
+  static_cast<void>(number);
 }
 
 int64_t memory_of_machine() {

@@ -41,6 +41,16 @@ bool is_fault(const Diagnostic& diagnostic);
 /// Who has to act on the errors among them: the machine's owner if one of them is a fault of the machine.
 ErrorKind kind_of(const std::vector<Diagnostic>& diagnostics);
 
+/// Before code that is not ours and does not look whether it gets memory and files: throws bad_alloc or
+/// system_error where this much memory, or one more open file, is not to be had.
+void need_room(size_t bytes);
+/// What a library takes while it is opened: constructors, tables, other libraries.
+inline constexpr size_t kRoomOfLibraries = size_t{16} << 20;
+
+/// Takes the memory of this thread's exceptions while there is some. In a program that is not C++ itself
+/// (Python), a thread's first exception takes it, and the loader ends the process where it gets none.
+void make_ready_for_exceptions();
+
 /// Bytes that a process on this machine can have at most: its memory, or less where a limit of the process or
 /// of its control group says so.
 int64_t memory_of_machine();

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 
+#include "base/folder.h"
 #include "base/settings.h"
 
 namespace galatea {
@@ -50,12 +51,12 @@ std::vector<fs::path> package_folders(const std::vector<std::string>& wheels) {
     roots.emplace_back(fs::path(home) / ".local/lib");
   roots.emplace_back("/usr/local/lib");
   roots.emplace_back("/usr/lib");
-  for (const fs::path& root : roots)
-    for (const auto& entry :
-         fs::directory_iterator(root, fs::directory_options::skip_permission_denied, ignored)) {
-      if (!entry.path().filename().string().starts_with("python3")) continue;
-      for (const char* packages : {"site-packages", "dist-packages"}) add(entry.path() / packages);
+  for (const fs::path& root : roots) {
+    for (const NameInFolder& entry : names_if_readable(root.string())) {
+      if (!entry.name.starts_with("python3")) continue;
+      for (const char* packages : {"site-packages", "dist-packages"}) add(root / entry.name / packages);
     }
+  }
   return out;
 }
 

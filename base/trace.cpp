@@ -41,16 +41,26 @@ std::vector<TraceEvent> Trace::events() const {
 }
 
 // Written piece by piece: as a document of Json objects, a long trace takes longer to write than to gather.
-std::string Trace::to_json() const {
+std::string trace_json(std::span<const NamedTrace> traces) {
   std::string text = "{\"traceEvents\":[";
-  for (const TraceEvent& event : events()) {
-    // "X" is a complete event; times are microseconds.
-    fmt::format_to(
-        std::back_inserter(text),
-        R"({}{{"name":{},"cat":{},"ph":"X","pid":1,"tid":{},"ts":{:.3f},"dur":{:.3f}{}}})",
-        text.back() == '[' ? "" : ",", json_quoted(event.name), json_quoted(event.category), event.thread,
-        static_cast<double>(event.begin_ns) / 1000.0, static_cast<double>(event.duration_ns) / 1000.0,
-        event.detail.empty() ? "" : fmt::format(R"(,"args":{{"detail":{}}})", json_quoted(event.detail)));
+  const char* separator = "";
+  for (size_t process = 0; process < traces.size(); ++process) {
+    if (const std::string& name = traces[process].name; !name.empty()) {
+      fmt::format_to(std::back_inserter(text),
+                     R"({}{{"name":"process_name","ph":"M","pid":{},"args":{{"name":{}}}}})", separator,
+                     process + 1, json_quoted(name));
+      separator = ",";
+    }
+    for (const TraceEvent& event : traces[process].trace->events()) {
+      // "X" is a complete event; times are microseconds.
+      fmt::format_to(
+          std::back_inserter(text),
+          R"({}{{"name":{},"cat":{},"ph":"X","pid":{},"tid":{},"ts":{:.3f},"dur":{:.3f}{}}})", separator,
+          json_quoted(event.name), json_quoted(event.category), process + 1, event.thread,
+          static_cast<double>(event.begin_ns) / 1000.0, static_cast<double>(event.duration_ns) / 1000.0,
+          event.detail.empty() ? "" : fmt::format(R"(,"args":{{"detail":{}}})", json_quoted(event.detail)));
+      separator = ",";
+    }
   }
   return text + "],\"displayTimeUnit\":\"ms\"}";
 }

@@ -3,7 +3,9 @@
 
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -23,17 +25,27 @@ struct TraceEvent {
 class Trace {
  public:
   Trace() : start_(std::chrono::steady_clock::now()) {}
+  /// With the clock of another one, to stand beside it in one document.
+  explicit Trace(const Trace& clock) : start_(clock.start_) {}
+  Trace& operator=(const Trace&) = delete;
   int64_t now_ns() const;
   void add(TraceEvent event);
   std::vector<TraceEvent> events() const;
-  /// The events as a Chrome trace document.
-  std::string to_json() const;
 
  private:
   std::chrono::steady_clock::time_point start_;
   mutable std::mutex mutex_;
   std::vector<TraceEvent> events_;
 };
+
+/// A trace as one process of a document, with a name or without.
+struct NamedTrace {
+  std::string name;
+  std::unique_ptr<Trace> trace;
+};
+
+/// The events as a Chrome trace document.
+std::string trace_json(std::span<const NamedTrace> traces);
 
 /// Times its own life. Does nothing without a trace.
 class TraceScope {

@@ -6,6 +6,8 @@
 #include <exception>
 #include <system_error>
 
+#include "base/fault.h"
+
 namespace galatea::dsl {
 namespace {
 
@@ -18,6 +20,7 @@ struct Task {
 
 void* run_task(void* argument) {
   auto* task = static_cast<Task*>(argument);
+  make_ready_for_exceptions();
   try {
     task->work();
   } catch (...) {

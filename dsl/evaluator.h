@@ -87,7 +87,6 @@ class Evaluator {
   /// Counts work that is no step of its own: elements copied or compared, or 16 bytes each. The next step
   /// reports where it is too much.
   void spend(size_t elements) { work_ += elements; }
-  bool aborted() const { return aborted_; }
   Value make_string(std::string text);
   Value make_list(std::vector<Value> elements, Span span = {});
   Value make_tuple(std::vector<Value> elements);
@@ -131,8 +130,6 @@ class Evaluator {
   Value fail_key(const Value& value, Span span);
   bool has_node(const Value& value);
   bool has_poison(const Value& value);
-  const std::string& pipeline_name() const { return pipeline_name_; }
-  const PipelineObject* current_pipeline() const { return pipeline_; }
   ir::Graph* graph() { return graph_; }
   op::GraphBuilder& builder() { return *builder_; }
   Regions& regions() { return regions_; }

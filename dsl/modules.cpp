@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/fault.h"
+#include "base/folder.h"
 #include "dsl/evaluator.h"
 #include "dsl/host_modules.h"
 #include "dsl/lexer.h"
@@ -45,11 +46,10 @@ namespace {
 // "did you mean `helpers.dali-dsl`?", of the files beside one that is not there; "": none is near.
 std::string file_like(const fs::path& path) {
   constexpr size_t kMost = 1000;
-  std::error_code error;
   std::vector<std::string> names;
-  for (fs::directory_iterator entry(path.has_parent_path() ? path.parent_path() : ".", error), end;
-       !error && entry != end && names.size() < kMost; entry.increment(error))
-    if (entry->path().extension() == path.extension()) names.push_back(entry->path().stem().string());
+  for (const NameInFolder& entry : names_if_readable(path.parent_path().string(), kMost))
+    if (const fs::path file = entry.name; file.extension() == path.extension())
+      names.push_back(file.stem().string());
   std::ranges::sort(names);
   const auto near = closest_match(path.stem().string(), names);
   return near ? "did you mean `" + *near + path.extension().string() + "`?" : "";

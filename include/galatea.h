@@ -361,7 +361,7 @@ typedef struct galatea_session_options {
   int32_t device_graphs; /* non-zero (the default): copies and launches that come again go to the driver as
                             one CUDA graph; 0: one by one, with the same results */
   const char* state;     /* since 0.2: where to begin, as galatea_session_state_take() gave it; NULL (the
-                            default):     at the beginning. Copied by galatea_session_create() */
+                            default): at the beginning. Copied by galatea_session_create() */
   int32_t wait_for_feed; /* since 0.2: non-zero: another thread feeds, and galatea_session_next() waits for
                             it; zero (the default): it gives GALATEA_CODE_NOTHING_FED */
   /* Of several sessions of one program, one a GPU, say, each over its own part of the data. */

@@ -3,6 +3,7 @@
 #include <system_error>
 #include <thread>
 
+#include "base/fault.h"
 #include "runtime/fault.h"
 #include "runtime/messages.h"
 #include "runtime/scheduler.h"
@@ -39,6 +40,7 @@ class CpuExecutor final : public Executor {
 
  private:
   void run(void (CpuExecutor::*work)()) {
+    make_ready_for_exceptions();
     try {
       (this->*work)();
     } catch (...) {

@@ -82,6 +82,7 @@ struct DeviceRecord {
     uint32_t first_tensor = 0, num_tensors = 0, first_param = 0, num_params = 0;
     uint32_t first_guard = 0, num_guards = 0;
     int64_t scratch_bytes = 0, blocks = 0;  ///< KernelCallSpec's; 0: not said
+    int64_t bytes = 0;                      ///< of its tensors
   };
   /// A byte of the device, and what it, or `largest` if that is less, has to be for a call to run.
   struct Guard {

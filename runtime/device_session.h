@@ -43,7 +43,7 @@ struct CommandTime {
   std::string what;  ///< "upload", "launch of resize"
   int64_t count = 0;
   double seconds = 0;  ///< all together
-  int64_t bytes = 0;   ///< of copies
+  int64_t bytes = 0;   ///< that were copied, or of the tensors that kernels read and write
 };
 
 /// What one session did on its device.

@@ -130,6 +130,7 @@ Status Frame::record_call(const Instruction& i, Worker& worker) {
       return std::unexpected(malformed("a kernel of the device writes memory of the host"));
     GALATEA_ASSIGN(const Tensor tensor, on_device(spec.tensors[k]));
     record_.tensors.push_back(kernel_tensor(tensor));
+    call.bytes += tensor.num_bytes();
   }
   call.first_param = static_cast<uint32_t>(record_.params.size());
   call.num_params = static_cast<uint32_t>(spec.params.size());

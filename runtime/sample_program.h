@@ -110,7 +110,6 @@ class Frame {
   int32_t batch_step() const { return batch_step_; }
   bool at_device_barrier() const { return at_device_barrier_; }
   bool waits_for_device() const { return waits_for_device_; }
-  int32_t barrier_location() const { return barrier_location_; }
   int64_t bytes_held() const { return arena_.budget(); }
   const SampleInput& input() const { return input_; }
   /// What a batch does with frames that wait at one barrier of it, in the order of their places. Errors are

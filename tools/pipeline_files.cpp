@@ -5,6 +5,7 @@
 #include <unordered_set>
 
 #include "base/fault.h"
+#include "base/folder.h"
 #include "tools/messages.h"
 
 namespace galatea::tools {
@@ -17,18 +18,22 @@ Error cannot_read(const std::string& name, const std::string& why, ErrorKind kin
 
 /// The pipeline files in and below a folder, in no order.
 void find_files(const fs::path& folder, PipelineFiles& out, std::vector<std::string>& found) {
-  std::error_code error;
-  for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
-    const fs::path& path = at->path();
-    if (path.filename().string().starts_with('.')) continue;
+  const auto names = names_in_folder(folder.string());
+  if (!names) {
+    const std::error_code& error = names.error();
+    out.errors.push_back(cannot_read(folder.string(), error.message(), kind_of_errno(error)));
+    return;
+  }
+  for (const NameInFolder& entry : *names) {
+    if (entry.name.starts_with('.')) continue;
+    const fs::path path = folder / entry.name;
     std::error_code ignored;  // of a link that leads nowhere, which is neither
-    if (at->is_directory(ignored)) {
-      if (!at->is_symlink(ignored)) find_files(path, out, found);
-    } else if (path.extension() == ".dali-dsl" && at->is_regular_file(ignored)) {
+    if (entry.is_folder) {
+      if (!entry.is_link) find_files(path, out, found);
+    } else if (path.extension() == ".dali-dsl" && fs::is_regular_file(path, ignored)) {
       found.push_back(path.string());
     }
   }
-  if (error) out.errors.push_back(cannot_read(folder.string(), error.message(), kind_of_errno(error)));
 }
 
 }  // namespace

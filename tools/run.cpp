@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <memory>
+#include <span>
 
 #include <fmt/core.h>
 
@@ -207,15 +208,16 @@ void finish_code(const runtime::Program& program, RunSummary& summary, Trace* tr
   summary.replaced = tiers.first_tier - tiers.left;
 }
 
-void write_trace(const std::string& file, const Trace& trace, Reporter& reporter) {
-  const std::string text = trace.to_json();
+void write_traces(const std::string& file, std::span<const NamedTrace> traces, Reporter& reporter) {
+  const std::string text = trace_json(traces);
   if (auto written = write_file(file, {text.begin(), text.end()}); !written) reporter.report(written.error());
 }
 
-/// One session, or one a GPU of those named, each over its shard. Empty: there were errors.
+/// One session, or one a GPU of those named, each over its shard. Empty: there were errors. Where there is a
+/// trace, each of several GPUs gets one beside it.
 std::vector<Part> open_parts(const PipelineHost& host, const RunOptions& options,
                              const std::shared_ptr<const runtime::Program>& program,
-                             const std::vector<dsl::OutputOrigin>& origins, Trace* trace,
+                             const std::vector<dsl::OutputOrigin>& origins, std::vector<NamedTrace>& traces,
                              Reporter& reporter) {
   const FileFormat format = options.format == "png"   ? FileFormat::kPng
                             : options.format == "jpg" ? FileFormat::kJpg
@@ -233,7 +235,10 @@ std::vector<Part> open_parts(const PipelineHost& host, const RunOptions& options
       folder /= fmt::format("gpu{}", gpus[k]);
     }
     const runtime::SessionShard shard{static_cast<int>(k), static_cast<int>(parts.size())};
-    parts[k].session = host.open(program, k == 0 ? trace : nullptr, reporter, device, {}, shard);
+    if (!traces.empty() && gpus.size() > 1)
+      traces.push_back({fmt::format("GPU {}", gpus[k]), std::make_unique<Trace>(*traces.front().trace)});
+    Trace* const trace = traces.empty() ? nullptr : traces.back().trace.get();
+    parts[k].session = host.open(program, trace, reporter, device, {}, shard);
     if (parts[k].session == nullptr) return {};
     if (!options.save.empty()) parts[k].writer.emplace(folder.string(), format, options.rate, origins);
   }
@@ -242,19 +247,22 @@ std::vector<Part> open_parts(const PipelineHost& host, const RunOptions& options
 
 int run(RunOptions options, Reporter& reporter) {
   const PipelineHost host;
-  auto trace = options.trace.empty() ? nullptr : std::make_unique<Trace>();
   options.compile.outputs_on_cpu = !options.save.empty();
   if (!host.choose_device(options.pipeline, options.compile, reporter)) return reporter.status();
+  std::vector<NamedTrace> traces;
+  if (!options.trace.empty())
+    traces.push_back({options.pipeline.gpus.size() > 1 ? "galatea" : "", std::make_unique<Trace>()});
+  Trace* const trace = traces.empty() ? nullptr : traces.front().trace.get();
   std::unique_ptr<ir::Graph> graph;
   std::vector<dsl::OutputOrigin> origins;
   {
-    TraceScope scope(trace.get(), "stage", "compile");
+    TraceScope scope(trace, "stage", "compile");
     graph = host.stage(options.file, options.pipeline, reporter, &origins);
   }
   if (graph == nullptr) return reporter.status();
-  auto program = host.compile(*graph, options.compile, trace.get(), reporter);
+  auto program = host.compile(*graph, options.compile, trace, reporter);
   if (program == nullptr) return reporter.status();
-  std::vector<Part> parts = open_parts(host, options, program, origins, trace.get(), reporter);
+  std::vector<Part> parts = open_parts(host, options, program, origins, traces, reporter);
   if (parts.empty()) return reporter.status();
 
   const double startup = seconds_since_process_start();
@@ -276,8 +284,8 @@ int run(RunOptions options, Reporter& reporter) {
   report_failures(summary.statistics.skipped, "skipped", reporter);
   report_failures(summary.statistics.replaced, "replaced", reporter);
   parts.clear();
-  finish_code(*program, summary, trace.get(), reporter);
-  if (trace != nullptr) write_trace(options.trace, *trace, reporter);
+  finish_code(*program, summary, trace, reporter);
+  if (trace != nullptr) write_traces(options.trace, traces, reporter);
   if (done.stopped == "interrupted") {
     say("galatea: interrupted after {} samples in {} batches\n", done.samples, done.batches);
   }
@@ -323,7 +331,9 @@ Command add_run(CLI::App& parent) {
              {"text|json", "", "end with a summary on stdout", "--stats json"})
       .one_of({"text", "json"});
   add_option(app, "--trace", options->trace,
-             {"FILE", "", "write a Chrome trace (chrome://tracing, Perfetto)", "--trace run.json"})
+             {"FILE", "",
+              "write a Chrome trace (chrome://tracing, Perfetto); each of several GPUs is a process of it",
+              "--trace run.json"})
       .not_empty();
   add_option(
       app, "--cuda-graphs", options->cuda_graphs,

@@ -62,9 +62,11 @@ int32_t BatchLaunch::add_upload(const void* data, int64_t bytes) {
 
 void BatchLaunch::add_call(int32_t site, int32_t sample, std::span<const LaunchTensor> tensors,
                            std::span<const uint64_t> params, int64_t scratch_bytes, int32_t location,
-                           int32_t kernel, std::span<const DeviceGuard> guards, int64_t blocks) {
+                           int32_t kernel, std::span<const DeviceGuard> guards, int64_t blocks,
+                           int64_t bytes) {
   calls_.push_back({site, sample, location, kernel < 0 ? site : kernel, tensors_.size(), tensors.size(),
-                    params_.size(), params.size(), guards_.size(), guards.size(), scratch_bytes, blocks});
+                    params_.size(), params.size(), guards_.size(), guards.size(), scratch_bytes, blocks,
+                    bytes});
   tensors_.insert(tensors_.end(), tensors.begin(), tensors.end());
   params_.insert(params_.end(), params.begin(), params.end());
   guards_.insert(guards_.end(), guards.begin(), guards.end());
@@ -230,9 +232,12 @@ Result<LaunchedBatch> BatchLaunch::record_calls(std::span<const LaunchKernel> ke
     const DevicePointer calls =
         device.device() + static_cast<DevicePointer>(plan.calls) + group.begin * sizeof(DeviceCall);
     const LaunchKernel& kernel = kernels[static_cast<size_t>(calls_[group.begin].kernel)];
+    int64_t bytes = 0;
+    for (size_t k = group.begin; k < group.end; ++k) bytes += calls_[k].bytes;
     commands.compute.launch(
         kernel.function, group.num_blocks, kernel.threads > 0 ? kernel.threads : kThreads,
-        {calls, device.device() + static_cast<DevicePointer>(group.blocks_offset), group.end - group.begin});
+        {calls, device.device() + static_cast<DevicePointer>(group.blocks_offset), group.end - group.begin},
+        bytes);
     ++out.num_launches_;
   }
   if (plan.num_status > 0)

@@ -114,9 +114,11 @@ class BatchLaunch {
   int32_t add_upload(const void* data, int64_t bytes);
   /// `location` is given back with a failure. `kernel`: which of enqueue()'s; -1: the site's number. Kernels
   /// of one site have one function. `blocks`: how many have work; 0: as many as its output is worth.
+  /// `bytes`: of its tensors, where launches are timed.
   void add_call(int32_t site, int32_t sample, std::span<const LaunchTensor> tensors,
                 std::span<const uint64_t> params, int64_t scratch_bytes, int32_t location = -1,
-                int32_t kernel = -1, std::span<const DeviceGuard> guards = {}, int64_t blocks = 0);
+                int32_t kernel = -1, std::span<const DeviceGuard> guards = {}, int64_t blocks = 0,
+                int64_t bytes = 0);
   /// Writes copies and launches down. Afterwards the object is as new.
   Result<LaunchedBatch> record(std::span<const LaunchKernel> kernels, BatchCommands& commands);
   /// The same, and enqueues them.
@@ -131,7 +133,7 @@ class BatchLaunch {
     int32_t site = 0, sample = 0, location = -1, kernel = 0;
     size_t first_tensor = 0, num_tensors = 0, first_param = 0, num_params = 0;
     size_t first_guard = 0, num_guards = 0;
-    int64_t scratch_bytes = 0, blocks = 0;
+    int64_t scratch_bytes = 0, blocks = 0, bytes = 0;
   };
   /// The calls of one site: [begin, end) of calls_.
   struct Group {

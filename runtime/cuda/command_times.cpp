@@ -11,8 +11,7 @@ Status CommandTimes::enqueue(const Stream& stream, std::span<const Command> comm
   for (const Command& command : commands) {
     GALATEA_TRY(cuda::enqueue(stream, {&command, 1}));
     GALATEA_ASSIGN(std::shared_ptr<const Event> end, mark(stream));
-    const int64_t bytes = command.kind == Command::Kind::kLaunch ? 0 : command.bytes();
-    running_.push_back({name(command), bytes, std::exchange(last, end), end});
+    running_.push_back({name(command), command.bytes(), std::exchange(last, end), end});
   }
   return {};
 }

@@ -39,8 +39,8 @@ void CommandList::copy_bytes(Command::Kind kind, uint64_t to, uint64_t from, int
 }
 
 void CommandList::launch(FunctionHandle function, uint32_t num_blocks, uint32_t num_threads,
-                         std::initializer_list<uint64_t> arguments) {
-  assert(arguments.size() <= Command::kMostWords);
+                         std::initializer_list<uint64_t> arguments, int64_t bytes) {
+  assert(arguments.size() < Command::kMostWords);
   Command command;
   command.kind = Command::Kind::kLaunch;
   command.num_blocks = num_blocks;
@@ -48,6 +48,7 @@ void CommandList::launch(FunctionHandle function, uint32_t num_blocks, uint32_t 
   command.num_arguments = static_cast<uint32_t>(arguments.size());
   command.function = function;
   std::copy(arguments.begin(), arguments.end(), command.words.begin());
+  command.words.back() = static_cast<uint64_t>(bytes);
   commands_.push_back(command);
 }
 

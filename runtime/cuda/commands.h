@@ -22,12 +22,12 @@ struct Command {
   Kind kind = Kind::kCopy;
   uint32_t num_blocks = 0, num_threads = 0, num_arguments = 0;  ///< of a launch
   FunctionHandle function = nullptr;
-  /// A copy's target, source and bytes; a launch's arguments.
+  /// A copy's target, source and bytes; a launch's arguments, and the bytes of its tensors where they count.
   std::array<uint64_t, kMostWords> words{};
 
   uint64_t to() const { return words[0]; }
   uint64_t from() const { return words[1]; }
-  int64_t bytes() const { return static_cast<int64_t>(words[2]); }
+  int64_t bytes() const { return static_cast<int64_t>(words[kind == Kind::kLaunch ? kMostWords - 1 : 2]); }
   friend bool operator==(const Command&, const Command&) = default;
 };
 static_assert(std::has_unique_object_representations_v<Command>);
@@ -45,8 +45,10 @@ class CommandList {
     copy_bytes(Command::Kind::kCopy, to, from, bytes);
   }
   /// `arguments`: a word each, of which a kernel reads as many bytes, the low ones, as its parameter has.
+  /// `bytes`: of the tensors of its calls, for CommandTimes; else 0, since launches that differ in them would
+  /// be no equal commands.
   void launch(FunctionHandle function, uint32_t num_blocks, uint32_t num_threads,
-              std::initializer_list<uint64_t> arguments);
+              std::initializer_list<uint64_t> arguments, int64_t bytes = 0);
 
   std::span<const Command> commands() const { return commands_; }
   bool empty() const { return commands_.empty(); }

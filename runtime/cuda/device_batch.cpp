@@ -159,7 +159,8 @@ Result<LaunchedBatch> CudaBatch::record_calls(std::span<const Part> parts, Batch
       }
       launch.add_call(session_->order().launch_of[static_cast<size_t>(call.call)], part.slot, tensors,
                       std::span(record.params).subspan(call.first_param, call.num_params), call.scratch_bytes,
-                      call.location, session_->kernel_of(call.call), guards, call.blocks);
+                      call.location, session_->kernel_of(call.call), guards, call.blocks,
+                      session_->times_commands() ? call.bytes : 0);
       ++num_calls;
     }
   }

@@ -66,6 +66,7 @@ class CudaSession final : public DeviceSession, public std::enable_shared_from_t
   GraphCache& graphs() { return *graphs_; }
   EventPool& events() { return *events_; }
   DeviceStatistics& counts() { return counts_; }
+  bool times_commands() const { return times_ != nullptr; }
   /// Memory of the device for bytes that `stream` writes in front of the launches.
   Result<MemoryBlock> take_upload_block(int64_t bytes, const std::shared_ptr<const Stream>& stream);
   /// The blocks that a batch uploaded to, which the next one shall not use yet: its upload would have to wait

@@ -1,15 +1,11 @@
 #include "stdlib_ops/native/folder.h"
 
-#include <dirent.h>
 #include <fnmatch.h>
-#include <sys/stat.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
 #include <deque>
 #include <future>
-#include <memory>
 #include <optional>
 #include <string_view>
 
@@ -56,26 +52,10 @@ Result<std::vector<FolderEntry>> entries_of(const std::string& folder) {
     std::ranges::sort(out, {}, &FolderEntry::name);
     return out;
   }
-  const std::unique_ptr<DIR, int (*)(DIR*)> stream(::opendir(folder.c_str()), ::closedir);
-  if (!stream) return refused_folder(folder, errno);
-  std::vector<FolderEntry> out;
-  for (;;) {
-    errno = 0;
-    const dirent* const entry = ::readdir(stream.get());
-    if (!entry && errno != 0) return refused_folder(folder, errno);
-    if (!entry) break;
-    const std::string_view name = entry->d_name;
-    if (name == "." || name == "..") continue;
-    bool is_folder = entry->d_type == DT_DIR;
-    if (entry->d_type == DT_LNK || entry->d_type == DT_UNKNOWN) {
-      // A link to nothing counts as a file: opening it says what is wrong.
-      struct stat status = {};
-      is_folder = ::fstatat(::dirfd(stream.get()), entry->d_name, &status, 0) == 0 && S_ISDIR(status.st_mode);
-    }
-    out.push_back({std::string(name), is_folder});
-  }
-  std::ranges::sort(out, {}, &FolderEntry::name);
-  return out;
+  auto out = names_in_folder(folder);
+  if (!out) return refused_folder(folder, out.error().value());
+  std::ranges::sort(*out, {}, &FolderEntry::name);
+  return std::move(*out);
 }
 
 Status visit_folders(const std::vector<std::string>& folders,

@@ -5,14 +5,12 @@
 #include <string>
 #include <vector>
 
+#include "base/folder.h"
 #include "base/result.h"
 
 namespace galatea::native {
 
-struct FolderEntry {
-  std::string name;
-  bool is_folder = false;
-};
+using FolderEntry = NameInFolder;
 
 /// What a folder holds, of this machine or far away, sorted by the bytes of the names. A link to a folder is one.
 Result<std::vector<FolderEntry>> entries_of(const std::string& folder);

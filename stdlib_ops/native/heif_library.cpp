@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
+#include "base/fault.h"
 #include "stdlib_ops/native/image.h"
 
 namespace galatea::native {
@@ -10,6 +11,7 @@ namespace galatea::native {
 Result<std::unique_ptr<const HeifLibrary>> HeifLibrary::open(const char* name) {
   constexpr const char* kHelp =
       "install Debian's package libheif1, or convert the files; on_error=\"skip\" lets the run go on without them";
+  need_room(kRoomOfLibraries);
   // Its codecs have threads and tables that outlive every handle.
   void* const library = dlopen(name, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   if (!library)

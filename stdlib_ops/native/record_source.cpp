@@ -1,8 +1,10 @@
 #include "stdlib_ops/native/record_source.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cstring>
+#include <mutex>
 #include <utility>
 
 #include <fmt/format.h>
@@ -25,6 +27,34 @@ std::optional<int64_t> take_number(std::string_view& line) {
   line.remove_prefix(static_cast<size_t>(end.ptr - line.data()));
   return number;
 }
+
+/// Memory of small records between two of them. One of a thread's own would end the process where there is no
+/// memory to note that the thread's end has something to free: glibc stops there.
+class IdleScratch {
+ public:
+  /// Never destroyed: threads may outlive what is static.
+  static IdleScratch& of_process() {
+    static IdleScratch* const kIdle = new IdleScratch;
+    return *kIdle;
+  }
+  RecordScratch take(size_t size) {
+    if (size > kKeptScratch) return RecordScratch(new uint8_t[size], {.is_kept = false});
+    {
+      const std::lock_guard lock(mutex_);
+      if (count_ > 0) return RecordScratch(memory_[--count_].release(), {.is_kept = true});
+    }
+    return RecordScratch(new uint8_t[kKeptScratch], {.is_kept = true});
+  }
+  void give(std::unique_ptr<uint8_t[]> memory) {
+    const std::lock_guard lock(mutex_);
+    if (count_ < memory_.size()) memory_[count_++] = std::move(memory);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::array<std::unique_ptr<uint8_t[]>, 32> memory_;
+  size_t count_ = 0;
+};
 
 /// Goes through a message in a file, and over its texts.
 class TextFinder {
@@ -134,8 +164,9 @@ std::string name_of_record(const ByteSource& file, const RecordPlace& place) {
   return fmt::format("{} at index {}", file.name(), place.offset);
 }
 
-void RecordBytes::GiveBack::operator()(RecordScratch* scratch) const {
-  if (scratch->size > kKeptScratch) *scratch = {};
+void GiveBackScratch::operator()(uint8_t* memory) const {
+  std::unique_ptr<uint8_t[]> ended(memory);
+  if (is_kept) IdleScratch::of_process().give(std::move(ended));
 }
 
 Status RecordBytes::copy(std::span<const uint8_t> part, uint8_t* to) const {
@@ -149,28 +180,24 @@ Status RecordBytes::copy(std::span<const uint8_t> part, uint8_t* to) const {
 
 Result<RecordBytes> read_record(const ByteSource& file, const RecordPlace& place,
                                 std::vector<RecordPlace> left_out) {
-  thread_local RecordScratch scratch;
   // A size from an index is checked before memory is taken for it.
   if (place.size > file.size() - place.offset)
     return damaged(file.name(), place.offset,
                    fmt::format("a record of {} bytes begins there, but the file ends after {}", place.size,
                                file.size() - place.offset));
   const auto size = static_cast<size_t>(place.size);
-  if (scratch.size < size) {
-    scratch = {};  // two at a time would be too many
-    scratch = {.memory = std::make_unique_for_overwrite<uint8_t[]>(size), .size = size};
-  }
+  RecordScratch scratch = IdleScratch::of_process().take(size);
   std::vector<BytesPart> parts;
   int64_t at = place.offset;
   const auto add = [&](int64_t end) {
-    parts.push_back({at, {scratch.memory.get() + (at - place.offset), static_cast<size_t>(end - at)}});
+    parts.push_back({at, {scratch.get() + (at - place.offset), static_cast<size_t>(end - at)}});
   };
   for (const RecordPlace& text : left_out) {
     add(text.offset);
     at = text.offset + text.size;
   }
   add(place.offset + place.size);
-  RecordBytes record(scratch, file, place, std::move(left_out));
+  RecordBytes record(std::move(scratch), file, place, std::move(left_out));
   GALATEA_TRY(file.read_parts(parts));
   return record;
 }

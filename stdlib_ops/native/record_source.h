@@ -43,21 +43,24 @@ struct SharedBytes {
 /// The first of them in the file. A place that is there more than once is one record, and shares nothing.
 std::optional<SharedBytes> shared_bytes(std::span<const RecordPlace> places);
 
-/// Memory that a thread reads its records into, one at a time. It keeps that of small ones for the next.
-struct RecordScratch {
-  std::unique_ptr<uint8_t[]> memory;
-  size_t size = 0;
+/// Memory that a record is read into. That of small ones, all of one size, is kept for the next: no memory
+/// limit counts it.
+struct GiveBackScratch {
+  bool is_kept = false;
+  void operator()(uint8_t* memory) const;
 };
-inline constexpr size_t kKeptScratch = size_t{1} << 20;  // no memory limit counts it
-/// From so many bytes on a text goes from the file to where it is wanted: a few more calls cost less than its copy.
+using RecordScratch = std::unique_ptr<uint8_t[], GiveBackScratch>;
+inline constexpr size_t kKeptScratch = size_t{1} << 20;
+/// From so many bytes on a text goes from the file to where it is wanted: a few more calls cost less than
+/// its copy.
 inline constexpr size_t kLargeText = size_t{96} << 10;
 
 class RecordBytes {
  public:
-  RecordBytes(RecordScratch& scratch, const ByteSource& file, const RecordPlace& place,
+  RecordBytes(RecordScratch scratch, const ByteSource& file, const RecordPlace& place,
               std::vector<RecordPlace> left_out)
-      : scratch_(&scratch),
-        bytes_(scratch.memory.get(), static_cast<size_t>(place.size)),
+      : scratch_(std::move(scratch)),
+        bytes_(scratch_.get(), static_cast<size_t>(place.size)),
         file_(&file),
         offset_(place.offset),
         left_out_(std::move(left_out)) {}
@@ -69,10 +72,7 @@ class RecordBytes {
   Status copy(std::span<const uint8_t> part, uint8_t* to) const;
 
  private:
-  struct GiveBack {
-    void operator()(RecordScratch* scratch) const;
-  };
-  std::unique_ptr<RecordScratch, GiveBack> scratch_;
+  RecordScratch scratch_;
   std::span<uint8_t> bytes_;
   const ByteSource* file_;
   int64_t offset_;

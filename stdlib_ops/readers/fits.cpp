@@ -88,7 +88,8 @@ Operator make_experimental_readers_fits() {
       "applied: integers become the least type that holds the results, UINT16 and UINT32 by the usual BZERO, FLOAT "
       "or FLOAT64 where they are no whole numbers; BLANK becomes NaN there. Images that are compressed tile by tile "
       "(RICE_1, GZIP_1, GZIP_2, NOCOMPRESS, floats with and without dither) are decompressed. All files have images "
-      "of one element type and number of axes. Format: FITS standard 4.0.";
+      "of one element type and number of axes. Format: FITS standard 4.0. With device=\"gpu\" the host reads them, "
+      "too, and they lie on the GPU.";
   reader.args = {
       {.name = "file_root",
        .kind = ArgKind::kString,
@@ -117,7 +118,9 @@ Operator make_experimental_readers_fits() {
   reader.check = check_fits;
   reader.example =
       "image = fn.experimental.readers.fits(file_root=data, dtypes=[types.FLOAT], ndims=[2])\nreturn image\n";
-  return op::reader_operator(reader);
+  Operator op = op::reader_operator(reader);
+  op.devices = {"cpu", "gpu"};
+  return op;
 }
 
 }  // namespace galatea::ops

@@ -4,6 +4,7 @@
 // (native/npy_source.h reads them). Where a bound is the sample's own, a reader of names and a node that reads
 // the part stand for the call.
 #include "compiler/ir/attr_json.h"
+#include "compiler/op/devices.h"
 #include "compiler/op/source.h"
 #include "stdlib_ops/common/prelude.h"
 #include "stdlib_ops/native/npy_source.h"
@@ -165,7 +166,8 @@ Result<std::optional<ir::NodeId>> expand_numpy(const op::Expansion& expansion) {
   bool is_per_sample = false;
   const std::vector<ArgSpec> parts = array_parts();
   for (const ir::Arg& arg : expansion.call.args) {
-    const bool is_of_part = std::ranges::find(parts, arg.name, &ArgSpec::name) != parts.end();
+    const bool is_of_part =
+        std::ranges::find(parts, arg.name, &ArgSpec::name) != parts.end() || arg.name == op::kDeviceArg;
     (is_of_part ? of_part : of_names).push_back(arg);
     if (!arg.is_value()) continue;
     is_per_sample = true;
@@ -227,7 +229,8 @@ Operator make_readers_numpy() {
       "its bounds may be the sample's own. "
       "Bounds count elements, or are shares of an extent, rounded half away from zero (a shape behind a relative "
       "start: its end). Arrays in Fortran's "
-      "order come out in C's. Format: numpy.lib.format, versions 1 to 3, little endian.";
+      "order come out in C's. Format: numpy.lib.format, versions 1 to 3, little endian. With device=\"gpu\" the "
+      "host reads them, too, and they lie on the GPU.";
   reader.args = array_files();
   append(reader.args, array_parts());
   append(reader.args, {ignored("register_buffers", ArgKind::kBool, true, "Of GPUs."),
@@ -240,6 +243,7 @@ Operator make_readers_numpy() {
       "volume = fn.readers.numpy(file_root=data, dtype=types.FLOAT, ndim=3, roi_start=[0, 0, 0], "
       "roi_shape=[16, 64, 64])\nreturn volume\n";
   Operator op = op::reader_operator(reader);
+  op.devices = {"cpu", "gpu"};
   op.expand = expand_numpy;
   return op;
 }
@@ -263,8 +267,13 @@ Operator make_numpy_part() {
   op.summary = "The part of an array of NumPy in a file.";
   op.documentation = "As fn.readers.numpy, of a file whose name the sample has.";
   op.kind = OperatorKind::kNative;
-  op.inputs = {{.name = "name", .documentation = "the path of a file", .dtypes = {DType::kU8}, .ndim = 1}};
+  op.inputs = {{.name = "name",
+                .documentation = "the path of a file",
+                .dtypes = {DType::kU8},
+                .ndim = 1,
+                .any_device = true}};
   op.min_inputs = op.max_inputs = 1;
+  op.devices = {"cpu", "gpu"};
   op.args = array_parts();
   op.internal = true;
   op.type_rule = [](const TypeContext& ctx) -> Types {

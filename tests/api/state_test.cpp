@@ -344,6 +344,11 @@ TEST_F(State, OfSomethingElseIsAnErrorThatSaysWhat) {
     EXPECT_EQ(session, nullptr) << given;
     return code;
   };
+  galatea_session_options no_text;
+  galatea_session_options_init(&no_text);
+  no_text.state = "";
+  galatea_session* session = nullptr;
+  EXPECT_EQ(code_of(galatea_session_create(running.program.get(), &no_text, &session)), "G0980");
   EXPECT_EQ(why(running.program.get(), "{}"), "G0980");
   EXPECT_EQ(why(running.program.get(), state.substr(0, state.size() / 2)), "G0980");
   std::string changed = state;

@@ -11,7 +11,8 @@ namespace galatea {
 namespace {
 
 TEST(Trace, GathersScopesOfManyThreads) {
-  Trace trace;
+  const NamedTrace traces[] = {{"", std::make_unique<Trace>()}};
+  Trace& trace = *traces[0].trace;
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t) {
     threads.emplace_back([&trace, t] {
@@ -20,7 +21,7 @@ TEST(Trace, GathersScopesOfManyThreads) {
     });
   }
   for (std::thread& thread : threads) thread.join();
-  auto document = parse_json(trace.to_json());
+  auto document = parse_json(trace_json(traces));
   ASSERT_EQ(document["traceEvents"].size(), 200u);
   std::set<int> numbers;
   std::set<std::string> details;

@@ -12,7 +12,7 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ["GALATEA_BUILD"])
-STATES = {"running", "passed", "failed", "cut off", "not begun"}
+STATES = {"running", "passed", "failed", "cut off", "refused", "not begun"}
 
 
 def folder_of_the_check(folder):
@@ -103,6 +103,27 @@ class GpuCheck(unittest.TestCase):
         self.assertTrue(document["complete"], said)
         self.assertEqual(process.returncode, 4, said)
         self.assertIn("not begun", [part["state"] for part in document["parts"]])
+
+    def test_a_tool_that_the_machine_refuses_is_no_failure(self):
+        quick = "#!/bin/sh\nsleep 0.3\n"
+        refuses = "#!/bin/sh\necho '==ERROR== Failed to initialize the profiler: LibraryNotLoaded'\nexit 1\n"
+        fails = "#!/bin/sh\necho 'ERROR SUMMARY: 3 errors'\nexit 9\n"
+        (self.folder / "tools").mkdir()
+        for name, text in {
+            "bin/gpu_test": quick,
+            "bin/gpu_bench": quick,
+            "tools/ncu": refuses,
+            "tools/compute-sanitizer": fails,
+        }.items():
+            (self.folder / name).unlink(missing_ok=True)
+            (self.folder / name).write_text(text)
+            (self.folder / name).chmod(0o755)
+        process = self.start(20, PATH=f"{self.folder / 'tools'}:{os.environ['PATH']}")
+        _, said = process.communicate(timeout=90)
+        states = {part["part"]: part["state"] for part in self.document()["parts"]}
+        self.assertEqual(states["counters"], "refused", said)
+        self.assertEqual(states["memcheck"], "failed", said)
+        self.assertEqual(process.returncode, 1)
 
     def test_a_measurement_counts_its_samples(self):
         """12 photographs in batches of 8: a batch of 8, one of 4, whatever the batch size says."""

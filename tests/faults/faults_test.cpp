@@ -88,6 +88,17 @@ class Faults : public ::testing::Test {
                        "    return image, label\n");
   }
 
+  void write_reading(const std::string& name, const std::string& reader) {
+    scratch_.write(name + ".dali-dsl",
+                   "from galatea import fn, pipeline_def\n\n"
+                   "@pipeline_def(batch_size=2, num_threads=2, seed=7)\n"
+                   "def reading():\n"
+                   "    encoded, label = fn." +
+                       reader +
+                       "\n"
+                       "    return fn.resize(fn.decoders.image(encoded), size=[24, 24]), label\n");
+  }
+
   /// Runs a program in the folder.
   Ended run(std::vector<std::string> words, const Environment& more = {}) const {
     const fs::path out = folder() / "stdout", err = folder() / "stderr";
@@ -191,7 +202,7 @@ class Faults : public ::testing::Test {
   }
 
   static bool names_something(const std::string& err) {
-    for (const char* name : {".dali-dsl", "data", "out/", "thread", "generated code"})
+    for (const char* name : {".dali-dsl", "data", "out/", "`.`", "thread", "generated code"})
       if (contains(err, name)) return true;
     return false;
   }
@@ -221,6 +232,42 @@ TEST_F(Faults, OfMemoryInARun) { walk({kRun, "alloc"}); }
 TEST_F(Faults, InACheck) {
   for (const char* kind : {"open", "read", "thread"}) walk({{"check", "train.dali-dsl"}, kind});
   walk({{"check", "train.dali-dsl"}, "alloc", 50});
+  // All files of a folder, which is read.
+  for (const char* kind : {"open", "read"}) walk({{"check", "."}, kind});
+  walk({{"check", "."}, "alloc", 50});
+}
+
+TEST_F(Faults, OfContainers) {
+  for (const char* form : {"webdataset", "tfrecord", "lmdb"})
+    ASSERT_EQ(galatea({"data", "convert", "data", "--to", form, "--out", std::string("data/") + form}).status,
+              0);
+  for (const auto& [name, reader] : std::vector<std::pair<std::string, std::string>>{
+           {"tar",
+            "webdataset(paths=\"data/webdataset/data-000000.tar\", ext=[\"jpg;png;bmp;webp\", \"cls\"])"},
+           {"lmdb", "caffe(path=\"data/lmdb\", encoded=True)"}}) {
+    write_reading(name, "readers." + reader);
+    const std::vector<std::string> run = {"run", name + ".dali-dsl", "--save", "out"};
+    for (const char* kind : {"open", "read"}) walk({run, kind, testing::scaled(200)});
+    walk({run, "alloc", 5, 3});
+  }
+}
+
+// libsndfile does not look whether it gets memory (docs/decisions/faults.md), so that it is not walked over.
+TEST_F(Faults, OfSound) {
+  std::string wave(
+      "RIFF\x24\x10\0\0WAVEfmt \x10\0\0\0\x01\0\x01\0\x40\x1f\0\0\x80\x3e\0\0\x02\0\x10\0data\0\x10\0\0", 44);
+  for (int k = 0; k < 4096; ++k) wave.push_back(static_cast<char>(k * 31));
+  fs::create_directories(folder() / "data" / "sound");
+  for (const char* name : {"a.wav", "b.wav", "c.wav"})
+    scratch().write(std::string("data/sound/") + name, wave);
+  scratch().write("sound.dali-dsl",
+                  "from galatea import fn, pipeline_def\n\n"
+                  "@pipeline_def(batch_size=2, num_threads=2, seed=7)\n"
+                  "def sound():\n"
+                  "    encoded, label = fn.readers.file(file_root=\"data\", file_filters=[\"*.wav\"])\n"
+                  "    return fn.decoders.audio(encoded)[0], label\n");
+  for (const char* kind : {"open", "read", "write", "thread"})
+    walk({{"run", "sound.dali-dsl", "--save", "out"}, kind, 200});
 }
 
 // Without caches: LLVM is loaded and runs.

@@ -39,5 +39,32 @@ TEST_F(GpuBatch, ArmsThatADeviceChooses) {
               1, {LaunchForm::kAuto, LaunchForm::kSeparate});
 }
 
+using GpuTimes = GpuOneBatch;
+
+TEST_F(GpuTimes, BytesOfALaunchAreThoseOfItsTensors) {
+  make(of_images("    return fn.brightness(image, brightness=0.5)\n"), false);
+  ASSERT_TRUE(program_);
+  runtime::SessionOptions options;
+  options.executor = runtime::ExecutorKind::kInline;
+  options.device.times_commands = true;
+  auto session = runtime::Session::create(program_, product().natives, options);
+  ASSERT_TRUE(session) << session.error().message();
+  auto batch = (*session)->next();
+  ASSERT_TRUE(batch && *batch);
+  ASSERT_TRUE((**batch)->device->wait());
+  int64_t bytes = 0;
+  for (const runtime::Tensor& sample : (**batch)->outputs[0].samples) bytes += sample.num_bytes();
+  EXPECT_GT(bytes, 0);
+  int launches = 0;
+  for (const runtime::CommandTime& time : (*session)->statistics().device.command_times) {
+    if (!time.what.starts_with("launch of ")) continue;
+    ++launches;
+    // As many are read as are written, in each of the batches that were made ahead.
+    EXPECT_EQ(time.bytes % time.count, 0) << time.what;
+    EXPECT_EQ(time.bytes / time.count, 2 * bytes) << time.what;
+  }
+  EXPECT_EQ(launches, 1);
+}
+
 }  // namespace
 }  // namespace galatea::testing

@@ -51,6 +51,18 @@ void expect_launches(const std::string& text, size_t most, LaunchForm form = Lau
 
 TEST(GpuCounts, ImagenetTrain) { expect_launches(training(kNormalize), 2); }
 
+/// Also where the bounds of the part are the sample's own, so that a node of its own reads it.
+TEST(GpuCounts, ArraysThatAreReadForTheGpu) {
+  for (const char* start :
+       {"roi_start=[1, 2]", "rel_roi_start=fn.random.uniform(range=[0.0, 0.5], shape=[2])"})
+    expect_launches(
+        std::string(kImports) +
+            "@pipeline_def(batch_size=16, num_threads=2, seed=42)\ndef p():\n"
+            "    x = fn.readers.numpy(file_root='arrays', dtype=types.FLOAT, ndim=2, device='gpu', " +
+            start + ")\n    return x * 2, x\n",
+        1);
+}
+
 TEST(GpuCounts, Conditional) {
   expect_launches(training("    if fn.random.coin_flip(dtype=types.BOOL):\n"
                            "        image = fn.saturation(image, saturation=2.0)\n"

@@ -1,6 +1,7 @@
 // `run --device gpu:0,1,…` on devices of the fake driver: a session on each, over its part of the data.
 #include <cstdlib>
 #include <filesystem>
+#include <map>
 #include <set>
 #include <string>
 
@@ -99,6 +100,29 @@ TEST_F(SeveralGpusCommandLine, BatchesAreThoseOfAll) {
   const Outcome text = run({"run", drawing(), "--device", "gpu:0,1", "--batches", "2", "--stats=text"});
   EXPECT_TRUE(contains(text.out, "device     GPU 0 (Fake GPU A): ")) << text.out;
   EXPECT_TRUE(contains(text.out, "device     GPU 1 (Fake GPU B): ")) << text.out;
+}
+
+TEST_F(SeveralGpusCommandLine, EachIsAProcessOfTheTrace) {
+  const fs::path file = folder_ / "trace.json";
+  const Outcome o =
+      run({"run", drawing(), "--device", "gpu:2,0", "--batches", "4", "--trace", file.string()});
+  ASSERT_EQ(o.status, 0) << o.err;
+  std::map<std::string, int> processes;
+  std::map<int, std::set<std::string>> details;  // "batch b, sample s", as each session counts them
+  const Json document = parse_json(read_file(file));
+  for (const Json& event : document["traceEvents"]) {
+    const int process = event["pid"];
+    if (event["ph"] == "M")
+      processes[event["args"]["name"]] = process;
+    else if (event.contains("args"))
+      details[process].insert(event["args"]["detail"]);
+    else
+      details[process];
+  }
+  EXPECT_EQ(processes, (std::map<std::string, int>{{"galatea", 1}, {"GPU 2", 2}, {"GPU 0", 3}}));
+  ASSERT_EQ(details.size(), 3U);
+  EXPECT_TRUE(details[1].empty());
+  for (const int gpu : {2, 3}) EXPECT_GE(details[gpu].size(), 4U) << gpu;  // two batches of two
 }
 
 TEST_F(SeveralGpusCommandLine, WhatCannotBeIsSaid) {

@@ -11,6 +11,7 @@
 #include <fmt/core.h>
 
 #include "base/fault.h"
+#include "base/folder.h"
 #include "stdlib_ops/native/data_sets/output_file.h"
 #include "tools/save.h"
 
@@ -94,7 +95,6 @@ Status Conversion::open() {
   auto manifest = read_manifest();
   if (!manifest && !options_.overwrite) return std::unexpected(std::move(manifest.error()));
   const bool has_manifest = manifest && !manifest->is_null();
-  std::error_code error;
   if (options_.overwrite) {
     GALATEA_TRY(writer_->remove_from(0));
     return write_manifest();
@@ -102,9 +102,12 @@ Status Conversion::open() {
   if (!has_manifest) {
     // A run that was killed at its very start leaves the file that it was about to have.
     const std::string begun = std::string(native::kConversionState) + ".partial";
-    const bool is_free = std::ranges::all_of(
-        fs::directory_iterator(options_.folder, error),
-        [&](const fs::directory_entry& entry) { return entry.path().filename() == begun; });
+    const auto names = names_in_folder(options_.folder);
+    if (!names && names.error() != std::errc::no_such_file_or_directory)
+      return refused_target(options_.folder, "it cannot be read: " + names.error().message(),
+                            "name another folder");
+    const bool is_free =
+        !names || std::ranges::all_of(*names, [&](const NameInFolder& entry) { return entry.name == begun; });
     if (!is_free)
       return refused_target(options_.folder, "it is not empty",
                             "name another folder, or --overwrite to replace files of the same names");

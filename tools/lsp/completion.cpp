@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/folder.h"
 #include "compiler/op/schema.h"
 #include "tools/lsp/cursor.h"
 #include "tools/lsp/features.h"
@@ -67,21 +68,20 @@ void add_members(const Query& query, const std::string& path, Items& items) {
     items.add(member.name, kind_of(member.kind), member.text, 1);
 }
 
+/// Of a folder no more names are looked at.
+constexpr size_t kMostFiles = 1000;
+
 /// Files and folders beside the document, or in a folder below: what `from .x import` can name.
 void add_files(const Query& query, const std::string& module, int level, Items& items) {
   fs::path folder = fs::path(query.document.path()).parent_path();
   for (int k = 1; k < level; ++k) folder = folder.parent_path();
   std::string below = module;
   std::ranges::replace(below, '.', '/');
-  std::error_code failed;
-  constexpr size_t kMostFiles = 1000;
-  size_t count = 0;
-  for (const auto& entry : fs::directory_iterator(folder / below, failed)) {
-    if (++count > kMostFiles) return;
-    const fs::path& path = entry.path();
+  for (const NameInFolder& entry : names_if_readable((folder / below).string(), kMostFiles)) {
+    const fs::path path = folder / below / entry.name;
     const std::string name = path.stem().string();
     const bool is_file = path.extension() == ".dali-dsl" && path != fs::path(query.document.path());
-    if (!name.starts_with(".") && (is_file || entry.is_directory(failed)))
+    if (!name.starts_with(".") && (is_file || entry.is_folder))
       items.add(name, is_file ? kFile : kModule, "", 1);
   }
 }
@@ -217,17 +217,12 @@ void add_policies(const Query& query, const std::string& typed, Items& items) {
   const size_t slash = typed.rfind('/');
   const fs::path folder = fs::path(query.document.path()).parent_path() /
                           (slash == std::string::npos ? "" : typed.substr(0, slash + 1));
-  std::error_code failed;
-  constexpr size_t kMostFiles = 1000;
-  size_t count = 0;
-  for (const auto& entry : fs::directory_iterator(folder, failed)) {
-    if (++count > kMostFiles) return;
-    const std::string name = entry.path().filename().string();
-    if (name.starts_with(".")) continue;
-    if (entry.is_directory(failed))
-      items.add(name + "/", kModule, "", 2);
-    else if (entry.path().extension() == ".json")
-      items.add(name, kFile, "", 1);
+  for (const NameInFolder& entry : names_if_readable(folder.string(), kMostFiles)) {
+    if (entry.name.starts_with(".")) continue;
+    if (entry.is_folder)
+      items.add(entry.name + "/", kModule, "", 2);
+    else if (fs::path(entry.name).extension() == ".json")
+      items.add(entry.name, kFile, "", 1);
   }
 }
 

@@ -7,6 +7,7 @@
 #include <array>
 #include <cerrno>
 #include <charconv>
+#include <cstring>
 
 #include <fmt/core.h>
 
@@ -19,6 +20,7 @@ bool MessageReader::fill() {
   do {
     got = ::read(descriptor_, chunk.data(), chunk.size());
   } while (got < 0 && errno == EINTR);
+  if (got < 0) problem_ = fmt::format("messages cannot be read: {}", std::strerror(errno));
   if (got <= 0) return false;
   buffer_.append(chunk.data(), static_cast<size_t>(got));
   return true;
@@ -54,7 +56,7 @@ std::optional<std::string> MessageReader::read() {
       return std::nullopt;
     }
     if (fill()) continue;
-    if (!buffer_.empty()) problem_ = "the stream ends inside of a message's header";
+    if (!buffer_.empty() && problem_.empty()) problem_ = "the stream ends inside of a message's header";
     return std::nullopt;
   }
   const auto length = content_length(std::string_view(buffer_).substr(0, header_end));
@@ -62,7 +64,7 @@ std::optional<std::string> MessageReader::read() {
   buffer_.erase(0, header_end + kEnd.size());
   while (buffer_.size() < *length) {
     if (fill()) continue;
-    problem_ = "the stream ends inside of a message";
+    if (problem_.empty()) problem_ = "the stream ends inside of a message";
     return std::nullopt;
   }
   std::string content = buffer_.substr(0, *length);

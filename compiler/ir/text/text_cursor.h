@@ -43,7 +43,6 @@ class TextCursor {
   Span span_from(size_t begin) const {
     return {file_, static_cast<uint32_t>(begin), static_cast<uint32_t>(at_)};
   }
-  size_t raw_position() const { return at_; }
   void return_to(size_t position) { at_ = position; }
 
  private:

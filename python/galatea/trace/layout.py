@@ -64,6 +64,13 @@ def width(text: str) -> int:
     return len(plain(text))
 
 
+def unmarked(x):
+    """What is within the marks."""
+    while isinstance(x, Marked):
+        x = x.inner
+    return x
+
+
 def unmark(lines: list[str]) -> tuple[list[str], list[tuple[int, int, int, int, int]]]:
     """Lines without marks, and (mark, line, column, end line, end column) of each, from 1."""
     clean, found, open_marks = [], [], []

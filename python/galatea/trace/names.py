@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import builtins
 import keyword
+import re
 from typing import Callable
+
+from galatea.trace import expression as e
 
 RESERVED = {"fn", "types", "math", "np", "galatea", "pipeline_def", "select"} | set(dir(builtins))
 
@@ -29,3 +32,22 @@ def free_name(wanted: str, is_taken: Callable[[str], bool]) -> str:
     if not base.isidentifier():
         base = "value"
     return next(name for name in numbered(base) if not is_taken(name))
+
+
+def named_after(x: e.Expression) -> str:
+    """A name for what the user did not name: that of the operator."""
+    if isinstance(x, e.Call) and x.callee == "select":
+        return "chosen"
+    if isinstance(x, e.Call):
+        return re.sub(r".*\.", "", x.callee)
+    if isinstance(x, e.Method):
+        return x.name if x.name not in ("gpu", "cpu") else f"on_{x.name}"
+    if isinstance(x, e.Attribute):
+        return x.name
+    if isinstance(x, e.Apply):
+        return "result"
+    if isinstance(x, e.Index):
+        return "part"
+    if isinstance(x, (e.Binary, e.Unary)):
+        return {"not": "negated", "and": "both", "or": "either"}.get(x.operator, "value")
+    return "value"

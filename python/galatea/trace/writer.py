@@ -25,9 +25,10 @@ from galatea.trace.layout import (
     plain,
     rejoined,
     unmark,
+    unmarked,
     width,
 )
-from galatea.trace.names import RESERVED, is_usable, numbered
+from galatea.trace.names import RESERVED, is_usable, named_after, numbered
 from galatea.trace.place import Place
 from galatea.trace.reading import Reading
 from galatea.trace.recorder import Block, Branch, Choice, Operation, Recorder, Selection
@@ -136,7 +137,7 @@ class Writer:
 
     def _is_wide(self, base: e.Expression) -> bool:
         return isinstance(base, e.Use) and isinstance(
-            _unmarked(self.inlined.get(base.node)), (e.Binary, e.Unary, Conditional)
+            unmarked(self.inlined.get(base.node)), (e.Binary, e.Unary, Conditional)
         )
 
     def _marked(self, place: Place | None, x: e.Expression) -> e.Expression:
@@ -314,7 +315,7 @@ class Writer:
                     inner, its_expression = self.waiting.pop(node)
                     count += self._write_assignment([node], inner, its_expression, indent, out)
         whole = self._substitute(expression)
-        fallback = _fallback(expression)
+        fallback = named_after(unmarked(expression))
         names: list[str] = []
         for output in outputs:
             names.append(self._give_name(output, at, fallback, set(names)))
@@ -560,12 +561,6 @@ class _LazyConditional(Conditional):
         yield from self.other.nodes()
 
 
-def _unmarked(x):
-    while isinstance(x, Marked):
-        x = x.inner
-    return x
-
-
 def _result_of(statement):
     if isinstance(statement, Choice):
         return statement.result
@@ -576,26 +571,6 @@ def _result_of(statement):
 
 def _is_single_tuple(statement) -> bool:
     return isinstance(statement, Operation) and statement.is_tuple and len(statement.outputs) == 1
-
-
-def _fallback(x: e.Expression) -> str:
-    """A name for what the user did not name: that of the operator."""
-    x = _unmarked(x)
-    if isinstance(x, e.Call) and x.callee == "select":
-        return "chosen"
-    if isinstance(x, e.Call):
-        return re.sub(r".*\.", "", x.callee)
-    if isinstance(x, e.Method):
-        return x.name if x.name not in ("gpu", "cpu") else f"on_{x.name}"
-    if isinstance(x, e.Attribute):
-        return x.name
-    if isinstance(x, e.Apply):
-        return "result"
-    if isinstance(x, e.Index):
-        return "part"
-    if isinstance(x, (e.Binary, e.Unary)):
-        return {"not": "negated", "and": "both", "or": "either"}.get(x.operator, "value")
-    return "value"
 
 
 def write(recorder: Recorder) -> tuple[list[str], list[tuple[tuple[int, int, int, int], Place]]]:

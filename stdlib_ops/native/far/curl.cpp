@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "base/fault.h"
+
 namespace galatea::native::far {
 namespace {
 
@@ -19,6 +21,7 @@ std::unexpected<Error> no_curl(const std::string& why) {
 
 Result<Curl> Curl::open(std::span<const char* const> names) {
   std::string why;
+  need_room(kRoomOfLibraries);
   for (const char* name : names) {
     // Never unloaded: its libraries keep what they were given.
     void* library = dlopen(name, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);

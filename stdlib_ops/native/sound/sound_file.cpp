@@ -12,6 +12,8 @@
 
 #include <fmt/format.h>
 
+#include "base/fault.h"
+
 namespace galatea::native {
 namespace {
 
@@ -22,6 +24,8 @@ constexpr int64_t kMostElements = int64_t{1} << 31;
 /// No codec makes more frames of a byte: constant blocks of FLAC come nearest.
 constexpr int64_t kMostFramesOfByte = 8192;
 constexpr int64_t kBlockElements = 16384;
+/// For a handle of libsndfile and its codec, which do not look whether they get it.
+constexpr size_t kRoomOfLibsndfile = size_t{1} << 20;
 
 /// What begins so is one of these containers.
 constexpr std::array<std::string_view, 9> kMagics = {"RIFF", "RF64", "FORM", ".snd", "fLaC",
@@ -157,6 +161,7 @@ Result<std::unique_ptr<SoundFile>> SoundFile::open(std::shared_ptr<const ByteSou
     return sound_error(fmt::format("{} is no sound of a known format", bytes->name()), kFormats);
   std::unique_ptr<SoundFile> file(new SoundFile(*library, std::move(bytes)));
   SfVirtualIo io = callbacks();
+  need_room(kRoomOfLibsndfile);
   file->handle_ = library->open_virtual(&io, sf::kModeRead, &file->info_, file.get());
   if (!file->handle_) return file->error(library->message(nullptr));
   GALATEA_TRY(file->check_header());

@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
+#include "base/fault.h"
 #include "base/library_search.h"
 
 namespace galatea::native {
@@ -17,6 +18,7 @@ Result<std::unique_ptr<const SoundLibrary>> SoundLibrary::open(const std::string
       "install Debian's package libsndfile1, or the Python package soundfile, which holds it";
   const LibrarySearch search = search_packaged_library(name, "_soundfile_data", "libsndfile_x86_64.so");
   FunctionSearch find;
+  need_room(kRoomOfLibraries);
   // Its codecs have tables that outlive every handle.
   for (const std::string& candidate : search.candidates)
     if (!find.library) find.library = dlopen(candidate.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);

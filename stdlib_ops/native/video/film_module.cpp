@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "base/fault.h"
 #include "base/library_search.h"
 #include "base/settings.h"
 
@@ -33,6 +34,7 @@ struct Module {
 };
 
 Result<Module> load(const fs::path& file) {
+  need_room(kRoomOfLibraries);
   // Never closed: its libraries have tables and threads that outlive every handle.
   void* const library = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   if (library == nullptr) {
