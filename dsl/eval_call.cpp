@@ -183,6 +183,10 @@ Value Evaluator::eval_call(const Expression& e) {
   bool good = eval_arguments(e, arguments);
   host_calls_ -= of_host ? 1 : 0;
   if (is_missing_method) spoil_receiver(*callee_expression.operands[0]);
+  // What a function of the host program is given is of the host program.
+  if (callee.is_poison())
+    for (const CallArguments::Keyword& keyword : arguments.keywords)
+      if (keyword.value.is(ValueKind::kFunction)) keyword.value.as<FunctionObject>().called = true;
   if (!good || callee.is_poison() || !alive()) return Value::poison();
   return call(callee, arguments);
 }

@@ -208,7 +208,10 @@ void Evaluator::assign_sequence(const Expression& target, const Value& value, Sp
   if (!fits) {
     std::string count =
         (star < wanted ? "at least " : "") + std::to_string(star < wanted ? wanted - 1 : wanted);
-    Diagnostic diagnostic = diagnose(Message::kUnpackCount, span, {count, std::to_string(elements->size())});
+    Diagnostic diagnostic =
+        diagnose(Message::kUnpackCount, span,
+                 {count + (count == "1" ? " name" : " names"),
+                  std::to_string(elements->size()) + (elements->size() == 1 ? " value" : " values")});
     diagnostic.help =
         elements->size() < wanted
             ? fmt::format("there are only {} values: remove a name, or give a value for it", elements->size())

@@ -135,10 +135,19 @@ Value Evaluator::eval_subscript(const Expression& e) {
 }
 
 Value Evaluator::fail_not_indexable(const Value& base, const Value& key, Span span) {
-  Diagnostic diagnostic = diagnose(Message::kNotIndexable, span, {describe_kind(base)});
   const bool is_method = base.is(ValueKind::kBuiltin) && base.as<BuiltinObject>().self.is_node();
-  if (is_method && base.as<BuiltinObject>().name == "shape")
-    diagnostic.help = "the extents are computed per sample: call it, as in `x.shape()[0]`";
+  const std::string method = is_method ? base.as<BuiltinObject>().name : "";
+  Diagnostic diagnostic =
+      diagnose(Message::kNotIndexable, span,
+               {is_method ? "the method `" + method + "` of a data node" : describe_kind(base)});
+  if (method == "shape") {
+    const std::string written = source_text(sources_, span);
+    const size_t end = written.find(".shape");
+    const std::string call = end == std::string::npos
+                                 ? "x.shape()[0]"
+                                 : written.substr(0, end) + ".shape()" + written.substr(end + 6);
+    diagnostic.help = "the extents are computed per sample: call it, as in `" + call + "`";
+  }
   if (const std::string text = source_text(sources_, span);
       base.is(ValueKind::kStruct) && key.is(ValueKind::kString) && text.ends_with(']')) {
     const std::string written = text.substr(0, text.rfind('[')) + "." + key.text();
