@@ -384,6 +384,8 @@ std::optional<std::vector<Value>> Evaluator::iterate(const Value& value, Span sp
           is_method && function.name == "shape"
               ? "the extents are computed per sample: call it, and take them one by one, `x.shape()[0]`"
               : "call it; of extents take elements, as in `image.shape()[0]`";
+      if (!is_method && !function.self.is(ValueKind::kNone))
+        diagnostic.help = "call it: `" + source_text(sources_, span) + "()`";
       report(std::move(diagnostic));
       return std::nullopt;
     }

@@ -244,6 +244,7 @@ class Evaluator {
   void run_annotated(const Statement& s);
   void run_if(const Statement& s);
   void run_for(const Statement& s);
+  void fail_pairs_of_dict(const Statement& s);
   void run_while(const Statement& s);
   void run_else(const Statement& s, const LoopState& loop);
   void run_loop_body(const Statement& s, LoopState& loop, bool& goes_on);
@@ -316,7 +317,7 @@ class Evaluator {
   static std::string meant_parameter(const FunctionObject& function, const std::string& name,
                                      const std::vector<bool>& given);
   static std::string function_like(const Value& module);
-  void spoil_receiver(const Expression& receiver);
+  void spoil_receiver(const Expression& receiver, std::string_view method);
   void label_hiding(Diagnostic& diagnostic, const Expression* name) const;
   Value eval_number(const Expression& e);
   Value eval_fstring(const Expression& e);

@@ -97,7 +97,7 @@ bool Lexer::read_macro() {
   constexpr std::array kPrints = {"println", "print", "eprintln", "eprint", "dbg"};
   constexpr std::array kStops = {"panic", "todo", "unimplemented", "unreachable"};
   if (std::ranges::find(kPrints, name.text) != kPrints.end()) {
-    name.text = "print";
+    name.kind = TokenKind::kError;
     return tell("write `print(…)`", {{all, "print", true}});
   }
   if (name.text == "vec") {
