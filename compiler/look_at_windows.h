@@ -20,4 +20,8 @@ struct WindowGraph {
 
 WindowGraph windows_as_outputs(const ir::Graph& graph);
 
+/// Whether the window of a call that is computed for one leaves out anything of a picture of the usual extents, where
+/// every draw is in the middle of its range. What a resize reads may look like a part, and is the whole picture.
+bool leaves_out_a_part(const ir::Graph& graph, ir::NodeId call);
+
 }  // namespace galatea

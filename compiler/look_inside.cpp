@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "compiler/op/name_for_people.h"
 #include "compiler/op/schema.h"
 #include "compiler/passes/graph_edits.h"
 
@@ -62,9 +63,10 @@ void add_nodes_as_outputs(ir::Graph& graph, const SourceMap& sources) {
       const Span place = sources.resolve(node->span);
       const SourceFile* file = sources.file(place.file);
       const ir::Node* maker = maker_of(graph, id);
-      name += fmt::format(" = {}, line {}",
-                          op::shown_name(maker != nullptr && maker->op != nullptr ? *maker : *node),
-                          file ? file->position(place.begin).line : 0);
+      name += fmt::format(
+          " = {}, line {}",
+          op::name_for_people(op::shown_name(maker != nullptr && maker->op != nullptr ? *maker : *node)),
+          file ? file->position(place.begin).line : 0);
     }
     results.push_back(id);
     names.push_back(std::move(name));

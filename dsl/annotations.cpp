@@ -4,6 +4,7 @@
 
 #include "dsl/annotations.h"
 #include "dsl/evaluator.h"
+#include "dsl/operator_text.h"
 #include "dsl/suggest.h"
 
 namespace galatea::dsl {
@@ -12,9 +13,12 @@ namespace {
 /// The type of this language that is called otherwise elsewhere.
 std::string_view type_called(std::string_view name) {
   constexpr std::pair<std::string_view, std::string_view> kNames[] = {
-      {"integer", "int"},  {"Integer", "int"},  {"string", "str"},    {"String", "str"},
-      {"boolean", "bool"}, {"double", "float"}, {"number", "float"},  {"uint8", "int"},
-      {"int32", "int"},    {"int64", "int"},    {"float32", "float"}, {"float64", "float"}};
+      {"integer", "int"},  {"Integer", "int"},   {"string", "str"},   {"String", "str"},
+      {"boolean", "bool"}, {"double", "float"},  {"number", "float"}, {"uint8", "int"},
+      {"int32", "int"},    {"i32", "int"},       {"i64", "int"},      {"usize", "int"},
+      {"f32", "float"},    {"f64", "float"},     {"Int", "int"},      {"Float", "float"},
+      {"char", "str"},     {"Boolean", "bool"},  {"Double", "float"}, {"long", "int"},
+      {"int64", "int"},    {"float32", "float"}, {"float64", "float"}};
   for (const auto& [other, ours] : kNames)
     if (other == name) return ours;
   return {};
@@ -72,17 +76,42 @@ bool Evaluator::check_annotation(const Expression* annotation, const Value& valu
   const std::string type = annotated_type(annotation);
   if (!is_of_type(value, type)) {
     Diagnostic diagnostic = diagnose(Message::kParameterValue, span, {name, repr(value), type});
-    if (type == "int" || type == "float") diagnostic.help = "write a number";
+    if (type == "int" || type == "float")
+      diagnostic.help = value.is(ValueKind::kFloat) ? "write an integer, or make it `" + name + ": float`"
+                                                    : "write a number";
     report(std::move(diagnostic));
     return false;
   }
-  // `list[int]`: each element.
-  if (!value.is_sequence() || annotation->kind != ExpressionKind::kSubscript || type != "list") return true;
-  const std::string& element_type = annotation->operands[1]->text;
-  const bool fit = std::ranges::all_of(
-      value.elements(), [&](const Value& element) { return is_of_type(element, element_type); });
-  if (!fit) fail(Message::kParameterValue, span, {name, repr(value), "list[" + element_type + "]"});
-  return fit;
+  return check_elements(*annotation, type, value, name, span);
+}
+
+// `list[int]`, `tuple[int, str]`, `dict[str, int]`: each element.
+bool Evaluator::check_elements(const Expression& annotation, const std::string& type, const Value& value,
+                               const std::string& name, Span span) {
+  if (annotation.kind != ExpressionKind::kSubscript) return true;
+  const Expression& inner = *annotation.operands[1];
+  const auto type_at = [&](size_t i) -> std::string {
+    if (type == "list" || inner.kind != ExpressionKind::kTuple) return annotated_type(&inner);
+    const bool is_any_length = inner.operands.back()->kind == ExpressionKind::kEllipsis;
+    if (is_any_length) return annotated_type(inner.operands[0].get());
+    return i < inner.operands.size() ? annotated_type(inner.operands[i].get()) : "";
+  };
+  const auto wrong = [&] {
+    const std::string written = source_text(sources_, annotation.span);
+    return fail(Message::kParameterValue, span, {name, repr(value), written}), false;
+  };
+  if (type == "dict" && value.is(ValueKind::kDict) && inner.kind == ExpressionKind::kTuple &&
+      inner.operands.size() == 2)
+    return std::ranges::all_of(value.dict().entries,
+                               [&](const auto& entry) {
+                                 return is_of_type(entry.first, type_at(0)) &&
+                                        is_of_type(entry.second, type_at(1));
+                               }) ||
+           wrong();
+  if (!value.is_sequence() || (type != "list" && type != "tuple")) return true;
+  for (size_t i = 0; i < value.elements().size(); ++i)
+    if (!is_of_type(value.elements()[i], type_at(i))) return wrong();
+  return true;
 }
 
 }  // namespace galatea::dsl

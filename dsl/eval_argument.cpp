@@ -1,5 +1,6 @@
 // Arguments of operators. In: keywords with their values. Out: constants and data nodes of a node to be made.
 #include <algorithm>
+#include <cctype>
 #include <set>
 
 #include <fmt/format.h>
@@ -95,6 +96,24 @@ bool Evaluator::add_operator_argument(const op::Operator& op, const op::ArgSpec&
   return good;
 }
 
+// `"cuda:0"`, `"GPU"`, a number: the device that is meant, and `otherwise` where none is.
+Value Evaluator::fail_device(const Value& value, Span span, std::string otherwise) {
+  Diagnostic diagnostic = diagnose(Message::kBadDevice, span, {type_text(value)});
+  std::string text = value.is(ValueKind::kString) ? value.text() : "";
+  std::ranges::transform(text, text.begin(), [](unsigned char c) { return std::tolower(c); });
+  const bool is_number = value.is(ValueKind::kInt) && value.integer >= 0;
+  const bool is_gpu = text.starts_with("cuda") || text.starts_with("gpu") || text == "nvidia" || is_number;
+  if (is_gpu || text == "cpu" || text == "mixed") {
+    const std::string meant = is_gpu ? "\"gpu\"" : "\"" + text + "\"";
+    diagnostic.help = "write `device=" + meant + "`";
+    if (is_gpu && text != "gpu") diagnostic.help += "; which GPU it is, the host decides";
+    if (text == "gpu" || text == "cpu" || text == "mixed") diagnostic.edits.push_back({span, meant, true});
+  } else {
+    diagnostic.help = std::move(otherwise);
+  }
+  return report(std::move(diagnostic));
+}
+
 // Arguments of every operator.
 bool Evaluator::add_common_argument(const op::Operator& op, const CallArguments::Keyword& keyword,
                                     op::GraphBuilder::NodeSpec& spec, uint64_t key) {
@@ -105,12 +124,8 @@ bool Evaluator::add_common_argument(const op::Operator& op, const CallArguments:
     bool known = value.is(ValueKind::kString) &&
                  (value.text() == "cpu" || value.text() == "gpu" || value.text() == "mixed");
     if (!known) {
-      Diagnostic diagnostic = diagnose(Message::kBadDevice, keyword.span, {type_text(value)});
-      const bool gpu = value.is(ValueKind::kString) && value.text().starts_with("cuda");
-      diagnostic.help = gpu ? "write `device=\"gpu\"`; which GPU it is, the host decides"
-                            : "leave it out: the pipeline then runs where its input is";
-      report(std::move(diagnostic));
-      return false;
+      return fail_device(value, keyword.span, "leave it out: the pipeline then runs where its input is"),
+             false;
     }
     if (value.text() != "cpu") note_device(keyword.span, "`device=\"" + value.text() + "\"`");
     spec.args.push_back({keyword.name, ir::Attr(value.text()), keyword.span});

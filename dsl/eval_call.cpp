@@ -182,14 +182,22 @@ Value Evaluator::eval_call(const Expression& e) {
   host_calls_ += of_host ? 1 : 0;
   bool good = eval_arguments(e, arguments);
   host_calls_ -= of_host ? 1 : 0;
-  if (is_missing_method) spoil_receiver(*callee_expression.operands[0]);
+  if (is_missing_method) spoil_receiver(*callee_expression.operands[0], callee_expression.text);
+  // What a function of the host program is given is of the host program.
+  if (callee.is_poison())
+    for (const CallArguments::Keyword& keyword : arguments.keywords)
+      if (keyword.value.is(ValueKind::kFunction)) keyword.value.as<FunctionObject>().called = true;
   if (!good || callee.is_poison() || !alive()) return Value::poison();
   return call(callee, arguments);
 }
 
 // What a method that a list or a dict does not have would have changed, nobody knows.
-void Evaluator::spoil_receiver(const Expression& receiver) {
-  if (receiver.kind != ExpressionKind::kName) return;
+void Evaluator::spoil_receiver(const Expression& receiver, std::string_view method) {
+  // Of other languages, these only ask.
+  constexpr std::string_view kAsks[] = {"map",  "filter", "len",  "length",   "size",    "sum",   "mean",
+                                        "max",  "min",    "join", "includes", "indexOf", "slice", "reduce",
+                                        "find", "first",  "last", "contains", "forEach", "each",  "has_key"};
+  if (receiver.kind != ExpressionKind::kName || std::ranges::find(kAsks, method) != std::end(kAsks)) return;
   for (Frame* frame = frame_; frame; frame = frame->parent) {
     const auto found = frame->env.find(receiver.text);
     if (found == frame->env.end()) continue;

@@ -1,5 +1,6 @@
 // `def`, decorators, and what becomes a pipeline. In: the statement. Out: a name for the function, or for
 // what its decorators made of it.
+#include "base/diagnostic.h"
 #include "dsl/evaluator.h"
 
 namespace galatea::dsl {
@@ -28,7 +29,14 @@ void Evaluator::run_function(const Statement& s) {
 
 Value Evaluator::apply_decorator(const Value& decorator, Value function, const Statement& s,
                                  const Expression& expression) {
-  if (decorator.is_poison() || function.is_poison()) return Value::poison();
+  if (function.is_poison()) return Value::poison();
+  if (decorator.is_poison()) {
+    // `@pipelinedef(batch_size=8)`: the function is checked as what is meant.
+    const Expression& callee =
+        expression.kind == ExpressionKind::kCall ? *expression.operands[0] : expression;
+    const bool is_meant = callee.text == "pipeline_def" || closest_match(callee.text, {"pipeline_def"});
+    return is_meant && !callee.text.empty() ? define_pipeline(function, nullptr, s) : Value::poison();
+  }
   if (decorator.is(ValueKind::kDecorator))
     return define_pipeline(function, &decorator.as<DecoratorObject>(), s);
   if (decorator.is(ValueKind::kBuiltin) && decorator.as<BuiltinObject>().name == "pipeline_def")

@@ -25,6 +25,12 @@ std::string class_name(const std::string& name) {
   return out;
 }
 
+// "decoders.image" as a class: "decoders.Image".
+std::string class_path(const std::string& name) {
+  const size_t begin = name.rfind('.') == std::string::npos ? 0 : name.rfind('.') + 1;
+  return name.substr(0, begin) + class_name(name.substr(begin));
+}
+
 /// Of DALI's operators that stay away for a reason: the reason, and what to do; else nothing.
 std::string_view why_not_here(std::string_view path) {
   if (path.ends_with("python_function") || path == "numba_function")
@@ -116,7 +122,7 @@ Value Evaluator::find_operator(ModuleObject& names, const std::string& name, Spa
     diagnostic.help = help_of(*known, first_argument(sources_, span));
   } else if (const auto meant = meant_operator(path, name, candidates)) {
     diagnostic.help =
-        objects ? "did you mean the class of `fn." + meant->name + "`?" : help_of(*meant, path, "fn.");
+        objects ? "did you mean `ops." + class_path(meant->name) + "`?" : help_of(*meant, path, "fn.");
     // Where `fn.reszie` stands, the last name alone is at the place.
     const std::string rest =
         meant->name.starts_with(names.prefix) ? meant->name.substr(names.prefix.size()) : "";

@@ -71,6 +71,13 @@ std::string without_quotes(const std::string& text, std::string_view message, st
                             message.contains("must be an integer");
   if (wants_number) return reads_as_number(text) ? text : "";
   if (message.contains("must be a type such as")) return type_named(text);
+  if (message.contains("must be an interpolation type")) {
+    const std::string type = type_named(text);
+    if (type.starts_with("types.INTERP_")) return type;
+    const auto near =
+        closest_match(text, {"linear", "cubic", "lanczos", "gaussian", "triangular", "nearest"});
+    return near ? type_named(*near) : "";
+  }
   if (!help.contains("=True or ")) return {};
   if (text == "True" || text == "true") return "True";
   return text == "False" || text == "false" ? "False" : "";

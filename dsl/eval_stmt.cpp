@@ -208,10 +208,15 @@ void Evaluator::assign_sequence(const Expression& target, const Value& value, Sp
   if (!fits) {
     std::string count =
         (star < wanted ? "at least " : "") + std::to_string(star < wanted ? wanted - 1 : wanted);
-    Diagnostic diagnostic = diagnose(Message::kUnpackCount, span, {count, std::to_string(elements->size())});
+    Diagnostic diagnostic =
+        diagnose(Message::kUnpackCount, span,
+                 {count + (count == "1" ? " name" : " names"),
+                  std::to_string(elements->size()) + (elements->size() == 1 ? " value" : " values")});
     diagnostic.help =
         elements->size() < wanted
-            ? fmt::format("there are only {} values: remove a name, or give a value for it", elements->size())
+            ? fmt::format("there {}: remove a name, or give a value for it",
+                          elements->size() == 1 ? "is only 1 value"
+                                                : fmt::format("are only {} values", elements->size()))
             : "a star takes the values that are left: `a, *rest = …`";
     report(std::move(diagnostic));
     return poison_all();
@@ -451,6 +456,20 @@ void Evaluator::finish_loop(const Statement& s, LoopState& loop) {
   join(std::move(paths), s.keyword_span, loop_name(s), false);
 }
 
+// `for k, v in d:`: a dict gives its keys.
+void Evaluator::fail_pairs_of_dict(const Statement& s) {
+  Diagnostic diagnostic =
+      diagnose(Message::kNotIterable, s.value->span, {"a `dict`", "looped over by pairs"});
+  diagnostic.message = "a loop over a dict gives its keys, not pairs";
+  diagnostic.help = "write `" + source_text(sources_, s.value->span) + ".items()`";
+  const uint32_t end = s.value->span.end;
+  diagnostic.edits.push_back({{s.value->span.file, end, end}, ".items()", true});
+  report(std::move(diagnostic));
+  std::vector<std::string> names;
+  collect_target(*s.targets[0], names);
+  poison(names);
+}
+
 void Evaluator::run_for(const Statement& s) {
   Value iterable = eval_whole(*s.value);
   if (!alive()) return;
@@ -470,6 +489,13 @@ void Evaluator::run_for(const Statement& s) {
   for (size_t i = 0; i < elements->size() && goes_on && alive(); ++i) {
     if (!step(s.span)) break;
     call.unroll.back() = static_cast<uint32_t>(i);
+    const bool takes_pairs = iterable.is(ValueKind::kDict) && s.targets[0]->kind == ExpressionKind::kTuple &&
+                             (*elements)[i].is(ValueKind::kString);
+    if (takes_pairs) {
+      fail_pairs_of_dict(s);
+      loop.poisoned = true;
+      break;
+    }
     assign(*s.targets[0], (*elements)[i], s.targets[0]->span);
     run_loop_body(s, loop, goes_on);
   }

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "dsl/array.h"
 #include "dsl/bundles.h"
@@ -83,6 +84,9 @@ Value Evaluator::attribute(const Value& base, const std::string& name, Span span
     diagnostic.help = "did you mean `" + *near + "`?";
   else if (base.is(ValueKind::kDict) && written && base.dict().find(key_of(make_string(name))))
     diagnostic.help = "write `" + source_text(sources_, written->span) + "[\"" + name + "\"]`";
+  else if (base.is(ValueKind::kDict))
+    diagnostic.help =
+        "an element is taken by its key, `d[\"" + name + "\"]`, and set by it: `d[\"key\"] = value`";
   else if (base.is(ValueKind::kTuple) && has_node(base))
     diagnostic.help = "it holds several values: unpack it, as in `image, label = …`";
   else if (base.is(ValueKind::kPipeline))
@@ -135,10 +139,19 @@ Value Evaluator::eval_subscript(const Expression& e) {
 }
 
 Value Evaluator::fail_not_indexable(const Value& base, const Value& key, Span span) {
-  Diagnostic diagnostic = diagnose(Message::kNotIndexable, span, {describe_kind(base)});
   const bool is_method = base.is(ValueKind::kBuiltin) && base.as<BuiltinObject>().self.is_node();
-  if (is_method && base.as<BuiltinObject>().name == "shape")
-    diagnostic.help = "the extents are computed per sample: call it, as in `x.shape()[0]`";
+  const std::string method = is_method ? base.as<BuiltinObject>().name : "";
+  Diagnostic diagnostic =
+      diagnose(Message::kNotIndexable, span,
+               {is_method ? "the method `" + method + "` of a data node" : describe_kind(base)});
+  if (method == "shape") {
+    const std::string written = source_text(sources_, span);
+    const size_t end = written.find(".shape");
+    const std::string call = end == std::string::npos
+                                 ? "x.shape()[0]"
+                                 : written.substr(0, end) + ".shape()" + written.substr(end + 6);
+    diagnostic.help = "the extents are computed per sample: call it, as in `" + call + "`";
+  }
   if (const std::string text = source_text(sources_, span);
       base.is(ValueKind::kStruct) && key.is(ValueKind::kString) && text.ends_with(']')) {
     const std::string written = text.substr(0, text.rfind('[')) + "." + key.text();
@@ -218,7 +231,11 @@ Value Evaluator::index(const Value& base, const Value& given_key, Span span) {
     }
     Diagnostic diagnostic = diagnose(Message::kNoKey, span, {repr(key)});
     auto near = key.is(ValueKind::kString) ? closest_match(key.text(), keys) : std::nullopt;
-    if (near) diagnostic.help = "did you mean `'" + *near + "'`?";
+    constexpr size_t kShownKeys = 6;
+    if (near)
+      diagnostic.help = "did you mean `'" + *near + "'`?";
+    else if (!keys.empty() && keys.size() <= kShownKeys)
+      diagnostic.help = fmt::format("its keys are `\"{}\"`", fmt::join(keys, "\"`, `\""));
     return report(std::move(diagnostic));
   }
   bool is_text = base.is(ValueKind::kString), is_range = base.is(ValueKind::kRange);

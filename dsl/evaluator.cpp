@@ -374,9 +374,18 @@ std::optional<std::vector<Value>> Evaluator::iterate(const Value& value, Span sp
       return std::nullopt;
     }
     case ValueKind::kBuiltin: {
+      const auto& function = value.as<BuiltinObject>();
+      const bool is_method = function.self.is_node();
       Diagnostic diagnostic =
-          diagnose(Message::kNotIterable, span, {describe_kind(value), std::string(purpose)});
-      diagnostic.help = "call it; of extents take elements, as in `image.shape()[0]`";
+          diagnose(Message::kNotIterable, span,
+                   {is_method ? "the method `" + function.name + "` of a data node" : describe_kind(value),
+                    std::string(purpose)});
+      diagnostic.help =
+          is_method && function.name == "shape"
+              ? "the extents are computed per sample: call it, and take them one by one, `x.shape()[0]`"
+              : "call it; of extents take elements, as in `image.shape()[0]`";
+      if (!is_method && !function.self.is(ValueKind::kNone))
+        diagnostic.help = "call it: `" + source_text(sources_, span) + "()`";
       report(std::move(diagnostic));
       return std::nullopt;
     }

@@ -57,6 +57,8 @@ class Evaluator {
   // ---- annotations (annotations.cpp) ----
   /// False after an error: the annotation names no type, or `value` is none of it. Names are looked up
   /// from `scope` outwards; `name` is what the message calls the value.
+  bool check_elements(const Expression& annotation, const std::string& type, const Value& value,
+                      const std::string& name, Span span);
   bool check_annotation(const Expression* annotation, const Value& value, const std::string& name, Span span,
                         const Frame* scope);
   bool check_type_name(const Expression& annotation, const Frame* scope);
@@ -159,6 +161,7 @@ class Evaluator {
   /// The operator, namespace or hint behind `fn.<path>`.
   Value find_operator(ModuleObject& names, const std::string& name, Span span);
   /// Notes once that something named for the GPU runs on the CPU.
+  Value fail_device(const Value& value, Span span, std::string otherwise);
   void note_device(Span span, const std::string& what);
   Value module_member(ModuleObject& module, const std::string& name, Span span);
   std::string operator_for_call(Span argument) const;
@@ -238,6 +241,7 @@ class Evaluator {
   void run_annotated(const Statement& s);
   void run_if(const Statement& s);
   void run_for(const Statement& s);
+  void fail_pairs_of_dict(const Statement& s);
   void run_while(const Statement& s);
   void run_else(const Statement& s, const LoopState& loop);
   void run_loop_body(const Statement& s, LoopState& loop, bool& goes_on);
@@ -310,7 +314,7 @@ class Evaluator {
   static std::string meant_parameter(const FunctionObject& function, const std::string& name,
                                      const std::vector<bool>& given);
   static std::string function_like(const Value& module);
-  void spoil_receiver(const Expression& receiver);
+  void spoil_receiver(const Expression& receiver, std::string_view method);
   void label_hiding(Diagnostic& diagnostic, const Expression* name) const;
   Value eval_number(const Expression& e);
   Value eval_fstring(const Expression& e);
@@ -367,6 +371,7 @@ class Evaluator {
   bool add_common_argument(const op::Operator& op, const CallArguments::Keyword& keyword,
                            op::GraphBuilder::NodeSpec& spec, uint64_t key);
   void check_unit(const op::Operator& op, const CallArguments::Keyword& keyword);
+  void check_path(const op::Operator& op, const CallArguments::Keyword& keyword);
   void check_shares(const op::Operator& op, const CallArguments& arguments);
   void check_coefficients(const op::Operator& op, const CallArguments& arguments, const ir::Type& bands);
   void check_pixel_unit(const op::Operator& op, const CallArguments& arguments, DType pixels);
@@ -519,6 +524,7 @@ class Evaluator {
   uint32_t region_ = 0;  ///< the samples on the current path
   std::vector<ActiveCall> calls_;
   std::unique_ptr<PixelScope> pixel_;        ///< while a function of coordinates runs
+  std::set<std::string> told_imports_;       ///< modules of the library whose import is missing, told
   size_t num_unknown_names_ = 0;             ///< for which a name that was meant has been looked for
   const Expression* key_of_dict_ = nullptr;  ///< the last one that was evaluated
   bool imports_all_ = false;                 ///< there is an `import *`, which was refused

@@ -11,9 +11,8 @@
 #include <cctype>
 #include <set>
 
-#include "dsl/lexer_bytes.h"
+#include "dsl/lexer_state.h"
 #include "dsl/lookalikes.h"
-#include "dsl/messages.h"
 #include "dsl/normal_form.h"
 
 namespace galatea::dsl {
@@ -32,95 +31,7 @@ constexpr std::array<std::string_view, 15> kStatementKeywords = {
     "def",   "return",   "import", "class", "while", "assert", "raise",   "pass",
     "break", "continue", "with",   "try",   "del",   "global", "nonlocal"};
 
-constexpr std::string_view kBrackets = "()[]{}";
-
-class Lexer {
- public:
-  Lexer(uint32_t file, std::string_view text, LexerOptions options, std::set<uint32_t> unclosed)
-      : file_(file), text_(text), end_(text.size()), options_(options), unclosed_(std::move(unclosed)) {}
-
-  void run_file() {
-    if (text_.starts_with("\xEF\xBB\xBF")) at_ = 3;
-    while (at_ < end_) {
-      if (at_line_start_ && brackets_.empty() && !read_indentation()) continue;
-      read_token();
-    }
-    finish_file();
-  }
-  void run_part(uint32_t begin, uint32_t end) {
-    at_ = begin;
-    end_ = end;
-    at_line_start_ = false;
-    in_part_ = true;
-    while (at_ < end_) read_token();
-    close_open_brackets(0);
-    add(TokenKind::kEnd, end_, end_);
-  }
-
-  std::vector<Token> tokens;
-  std::vector<Diagnostic> diagnostics;
-  std::vector<uint32_t>
-      open_at_end;  ///< offsets of brackets that were open where a statement began, or at the end
-
- private:
-  struct Bracket {
-    uint32_t token;
-    int statement_indent;
-  };
-
-  char peek(size_t ahead = 0) const { return at_ + ahead < end_ ? text_[at_ + ahead] : '\0'; }
-  Span span(size_t begin, size_t end) const {
-    return {file_, static_cast<uint32_t>(begin), static_cast<uint32_t>(end)};
-  }
-  void add(TokenKind kind, size_t begin, size_t end) {
-    tokens.push_back({kind, span(begin, end), text_.substr(begin, end - begin), 0});
-  }
-  void report(Message message, size_t begin, size_t end, std::vector<std::string> arguments = {}) {
-    diagnostics.push_back(diagnose(message, span(begin, end), std::move(arguments)));
-  }
-  /// A token that was spelled as another language does: told once, and read as it is meant.
-  void add_translated(TokenKind kind, size_t length, std::string_view meant) {
-    report(Message::kUnsupportedSyntax, at_, at_ + length,
-           {"`" + std::string(text_.substr(at_, length)) + "`", "write `" + std::string(meant) + "`"});
-    const auto is_word = [&](size_t place) {
-      return place < end_ && is_name_part(static_cast<unsigned char>(text_[place]));
-    };
-    std::string written(meant);
-    if (kind == TokenKind::kKeyword && at_ > 0 && (is_word(at_ - 1) || text_[at_ - 1] == ')'))
-      written = " " + written;
-    if (kind == TokenKind::kKeyword && at_ + length < end_ && text_[at_ + length] != ' ') written += " ";
-    diagnostics.back().edits.push_back({span(at_, at_ + length), written, true});
-    tokens.push_back({kind, span(at_, at_ + length), meant, 0});
-    at_ += length;
-  }
-
-  bool read_indentation();
-  void set_indentation(int column, int column_of_ones, size_t begin);
-  void read_token();
-  void read_newline();
-  void read_name();
-  void read_lookalike(char32_t c, size_t length);
-  void read_notebook_command();
-  void read_number();
-  void read_string(size_t begin, size_t quote_at);
-  void read_operator();
-  void read_bracket(std::string_view bracket, size_t length);
-  bool line_begins_statement() const;
-  void advise_on_suffix(const std::string& text);
-  void read_backquotes();
-  void close_open_brackets(size_t keep);
-  void finish_file();
-
-  uint32_t file_;
-  std::string_view text_;
-  size_t at_ = 0, end_;
-  LexerOptions options_;
-  std::set<uint32_t> unclosed_;
-  bool at_line_start_ = true, in_part_ = false;
-  std::vector<std::pair<int, int>> indents_ = {{0, 0}};
-  std::pair<int, int> mended_indent_ = {-1, -1};  // a column that matched no block, and the one it is read as
-  std::vector<Bracket> brackets_;
-};
+}  // namespace
 
 // Reads the blanks at the start of a line. False: the line is empty or a comment, and was skipped.
 bool Lexer::read_indentation() {
@@ -422,17 +333,6 @@ void Lexer::read_number() {
   add(is_float ? TokenKind::kFloat : TokenKind::kInteger, begin, at_);
 }
 
-/// `10L` of Python 2, `1.5f` and `3u` of C: numbers have no suffixes.
-void Lexer::advise_on_suffix(const std::string& text) {
-  const size_t end = text.find_last_not_of("lLuUfF");
-  const bool is_number = end != std::string::npos && end + 1 < text.size() && text.size() - end <= 3 &&
-                         text.find_first_not_of("0123456789.") == end + 1;
-  if (!is_number) return;
-  Diagnostic& diagnostic = diagnostics.back();
-  diagnostic.help = "write `" + text.substr(0, end + 1) + "`: numbers have no suffixes";
-  diagnostic.edits = {{diagnostic.span, text.substr(0, end + 1), true}};
-}
-
 void Lexer::read_string(size_t begin, size_t quote_at) {
   at_ = quote_at;
   char quote = peek();
@@ -455,6 +355,7 @@ void Lexer::read_string(size_t begin, size_t quote_at) {
   size_t shown = triple ? quote_at + 3 : at_;
   report(Message::kUnterminatedString, begin, shown,
          {triple ? std::string(3, quote) : std::string(1, quote)});
+  if (!triple) advise_on_quote(begin, quote_at);
   // What would close the brackets around it may stand in it.
   for (const Bracket& bracket : brackets_) tokens[bracket.token].kind = TokenKind::kError;
   add(TokenKind::kError, begin, at_);
@@ -504,43 +405,9 @@ void Lexer::read_bracket(std::string_view bracket, size_t length) {
   tokens[index].partner = open;
 }
 
-/// `3` in backquotes, which Python 2 wrote for repr(3).
-void Lexer::read_backquotes() {
-  const size_t begin = at_++;
-  while (at_ < end_ && peek() != '`' && peek() != '\n' && peek() != '\r') ++at_;
-  const std::string inside(text_.substr(begin + 1, at_ - begin - 1));
-  if (peek() == '`') ++at_;
-  report(Message::kUnsupportedSyntax, begin, at_,
-         {"a text in backquotes",
-          "write `repr(" + inside + ")` as Python 2 meant it, or `\"" + inside + "\"` for a text"});
-  add(TokenKind::kError, begin, at_);
-}
-
-/// `!pip install x` and `%matplotlib inline` of a notebook that was pasted.
-void Lexer::read_notebook_command() {
-  const size_t begin = at_;
-  while (at_ < end_ && peek() != '\n' && peek() != '\r') ++at_;
-  report(Message::kUnsupportedSyntax, begin, at_, {"a command of a notebook", "remove the line"});
-  add(TokenKind::kError, begin, at_);
-}
-
 void Lexer::read_operator() {
+  if (read_foreign_operator()) return;
   const char c = peek();
-  // Of C and its heirs, and of Python 2.
-  if (c == '&' && peek(1) == '&') return add_translated(TokenKind::kKeyword, 2, "and");
-  if (c == '|' && peek(1) == '|') return add_translated(TokenKind::kKeyword, 2, "or");
-  const auto is_line_start = [&] {
-    return !in_part_ &&
-           (tokens.empty() || tokens.back().kind == TokenKind::kNewline ||
-            tokens.back().kind == TokenKind::kIndent || tokens.back().kind == TokenKind::kDedent);
-  };
-  if ((c == '!' || c == '%') && is_name_start(static_cast<unsigned char>(peek(1))) && is_line_start())
-    return read_notebook_command();
-  if (c == '!' && peek(1) != '=') return add_translated(TokenKind::kKeyword, 1, "not");
-  if (c == '<' && peek(1) == '>') return add_translated(TokenKind::kOperator, 2, "!=");
-  if (c == '=' && peek(1) == '=' && peek(2) == '=') return add_translated(TokenKind::kOperator, 3, "==");
-  if (c == '!' && peek(1) == '=' && peek(2) == '=') return add_translated(TokenKind::kOperator, 3, "!=");
-  if (c == '`') return read_backquotes();
   if (c == '?') {  // a choice by `?` and `:`, of which the parser knows the parts
     add(TokenKind::kOperator, at_, at_ + 1);
     ++at_;
@@ -567,8 +434,6 @@ void Lexer::finish_file() {
   for (size_t i = 1; i < indents_.size(); ++i) add(TokenKind::kDedent, end_, end_);
   add(TokenKind::kEnd, end_, end_);
 }
-
-}  // namespace
 
 bool is_keyword(std::string_view word) { return std::ranges::find(kKeywords, word) != kKeywords.end(); }
 

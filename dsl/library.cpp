@@ -174,7 +174,7 @@ Value call_constant(Evaluator& ev, CallArguments& a) {
   }
   if (given(4)) {
     if (!parts[4].is(ValueKind::kString) || (parts[4].text() != "cpu" && parts[4].text() != "gpu"))
-      return ev.fail(Message::kBadDevice, spans[4], {ev.type_text(parts[4])});
+      return ev.fail_device(parts[4], spans[4], "");
     if (parts[4].text() == "gpu") ev.note_device(spans[4], "`device=\"gpu\"`");
   }
   if (parts[0].is_node())

@@ -1,6 +1,7 @@
 // Imports: library modules by name, other files by their place beside the importing file. In: import
 // statements. Out: names.
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
 
 #include <fmt/format.h>
@@ -269,6 +270,16 @@ ModuleObject* Evaluator::host_module(const std::string& path) {
 Value Evaluator::fail_host(const std::string& path, Span span) {
   if (const std::string instead = operator_instead(path, span); !instead.empty())
     return fail(Message::kHostOnly, span, {path, instead});
+  // What steers the host program alone changes nothing here.
+  const bool seeds = path == "random.seed" || path.ends_with(".manual_seed") ||
+                     path.ends_with(".manual_seed_all") || path.ends_with(".set_seed");
+  if (seeds || path.starts_with("warnings.") || path.starts_with("logging.")) {
+    note(Message::kNoEffect, span,
+         {"`" + path + "`",
+          seeds ? "random numbers follow from the seed of the pipeline: `@pipeline_def(seed=…)`"
+                : "it is for the host program"});
+    return Value::poison();
+  }
   if (host_calls_ > 0) return Value::poison();  // the call around it says as much
   const char* advice = host_module_advice(path);
   return fail(Message::kHostOnly, span,
@@ -319,7 +330,18 @@ Value Evaluator::module_member(ModuleObject& module, const std::string& name, Sp
     diagnostic.help = "operators stand in `fn`: write `fn." + name + "`";
     diagnostic.edits.push_back({span, "fn." + name, true});
   }
+  const auto in_other_case = std::ranges::find_if(names, [&](const std::string& other) {
+    return other.size() == name.size() && other != name &&
+           std::ranges::equal(other, name, [](char a, char b) {
+             return std::tolower(static_cast<unsigned char>(a)) ==
+                    std::tolower(static_cast<unsigned char>(b));
+           });
+  });
+  if (in_other_case != names.end() && known == nullptr) diagnostic.help.clear();
   if (diagnostic.help.empty()) suggest(diagnostic, name, names);
+  // What is meant by an import is not missing besides.
+  if (!diagnostic.edits.empty() && module.name == "nvidia.dali")
+    told_imports_.insert(diagnostic.edits.back().replacement);
   return report(std::move(diagnostic));
 }
 

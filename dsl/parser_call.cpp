@@ -43,7 +43,7 @@ Argument Parser::parse_argument() {
   Argument argument;
   const Token first = token();
   argument.name_span = first.span;
-  if (accept("*")) {
+  if (accept_spread("*")) {
     argument.kind = Argument::Kind::kStar;
     argument.value = parse_expression();
   } else if (accept("**")) {

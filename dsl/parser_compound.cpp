@@ -109,11 +109,13 @@ StatementPtr Parser::parse_while() {
 StatementPtr Parser::parse_for() {
   const Token first = tokens_[at_++];
   auto statement = make_statement(StatementKind::kFor, first);
-  refuse_counting_loop();
+  refuse_loop_in_brackets();
   statement->targets.push_back(parse_target_list());
   expect("in", "after the loop variable");
   statement->value = parse_expression_list(true, "after `in`");
-  statement->body = parse_block("the header of `for`");
+  const bool is_counted = accept_counted_range(*statement->value);
+  if (is_counted) statement->value = make(ExpressionKind::kError, statement->value->span);
+  statement->body = parse_block("the header of `for`", is_counted);
   if (accept("else")) statement->orelse = parse_block("`else`");
   statement->span = since(first);
   return statement;

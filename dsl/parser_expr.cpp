@@ -143,7 +143,7 @@ ExpressionPtr Parser::parse_target_list() {
 
 ExpressionPtr Parser::parse_star_or_named() {
   const Token first = token();
-  if (!accept("*")) return parse_named();
+  if (!accept_spread("*")) return parse_named();
   ExpressionPtr starred = make(ExpressionKind::kStarred, first.span);
   starred->operands.push_back(parse_binary(0));
   starred->span = since(first);
@@ -484,7 +484,7 @@ ExpressionPtr Parser::parse_dict_or_set() {
   parse_bracketed(
       open,
       [&] {
-        if (accept("**")) {
+        if (accept_spread("**")) {
           dict->operands.push_back(nullptr);
           dict->operands.push_back(parse_binary(0));
           return;

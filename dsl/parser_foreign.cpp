@@ -9,20 +9,13 @@
 namespace galatea::dsl {
 namespace {
 
-constexpr std::array kDeclarations = {"var", "let",    "const", "auto",   "val",    "final",
-                                      "int", "double", "float", "string", "String", "bool"};
-
-bool begins_value(const Token& t) {
-  constexpr std::array kWords = {"None", "True", "False", "not", "lambda"};
-  return t.kind == TokenKind::kName || t.kind == TokenKind::kString || t.kind == TokenKind::kInteger ||
-         t.kind == TokenKind::kFloat ||
-         (t.kind == TokenKind::kKeyword && std::ranges::find(kWords, t.text) != kWords.end());
-}
-
-bool touches(const Token& left, const Token& right) { return left.span.end == right.span.begin; }
+constexpr std::array kDeclarations = {"var",  "let",   "const", "auto",   "val",      "final",  "int",
+                                      "long", "short", "char",  "double", "float",    "string", "String",
+                                      "bool", "local", "my",    "static", "unsigned", "size_t", "mutable"};
 
 }  // namespace
 
+std::string_view Parser::written(Span span) const { return text_.substr(span.begin, span.end - span.begin); }
 Span Parser::up_to_next(const Token& t) const { return {t.span.file, t.span.begin, token(1).span.begin}; }
 
 // What was read as it is meant leaves nothing out of the function around it.
@@ -171,13 +164,11 @@ ExpressionPtr Parser::parse_arrow_function(size_t parameters) {
   const Span sign = cover(tokens_[arrow].span, tokens_[body - 1].span);
   const Span names =
       is("(") ? Span{first.span.file, first.span.end, tokens_[arrow - 1].span.begin} : first.span;
-  const auto written = [&](Span span) {
-    return std::string(text_.substr(span.begin, span.end - span.begin));
-  };
-  const std::string meant = "lambda" + (names.begin < names.end ? " " + written(names) : "") + ": ";
+  const std::string meant =
+      "lambda" + (names.begin < names.end ? " " + std::string(written(names)) : "") + ": ";
   const Span header{first.span.file, first.span.begin, tokens_[body].span.begin};
   const bool has_braces = tokens_[body].text == "{";
-  report_translated(sign, "`" + written(sign) + "`",
+  report_translated(sign, "`" + std::string(written(sign)) + "`",
                     has_braces ? "write a function with `def`" : "write `" + meant + "…`",
                     has_braces ? std::vector<Edit>{} : std::vector<Edit>{{header, meant, true}});
   if (has_braces) throw SyntaxError{};
@@ -203,7 +194,14 @@ void Parser::skip_foreign_word() {
   size_t words = 1;  // `let mut`, `const auto`
   while (token(words + 1).kind == TokenKind::kName) ++words;
   const std::string word(t.text), name(token(words).text);
-  if (std::ranges::find(kDeclarations, word) != kDeclarations.end() && is("=", words + 1)) {
+  if (std::ranges::find(kDeclarations, word) == kDeclarations.end()) return;
+  const TokenKind behind = token(words + 1).kind;
+  if (is(";", words + 1) || behind == TokenKind::kNewline || behind == TokenKind::kEnd) {
+    report_unsupported(cover(t.span, token(words).span), "`" + word + "` before a name",
+                       "remove the line: names are not declared");
+    throw SyntaxError{};
+  }
+  if (is("=", words + 1) || is(":", words + 1)) {
     const Span all{t.span.file, t.span.begin, token(words).span.begin};
     report_translated(cover(t.span, token(words - 1).span), "`" + word + "` before a name",
                       "write `" + name + " = …`: names are not declared", {{all, "", true}});
@@ -213,119 +211,162 @@ void Parser::skip_foreign_word() {
 
 // A statement that another language begins with another word; nullptr: there is none.
 StatementPtr Parser::parse_foreign_compound() {
-  const Token& t = token();
-  if (t.kind != TokenKind::kName || token(1).kind != TokenKind::kName) return nullptr;
-  const bool is_loop = t.text == "foreach" && is("in", 2);
-  const bool is_function = (t.text == "function" || t.text == "func" || t.text == "fn") && is("(", 2);
+  const Token first = token();
+  if (first.kind != TokenKind::kName) return nullptr;
+  constexpr std::array kModifiers = {"pub",    "public", "private", "protected", "static",
+                                     "export", "inline", "virtual", "override",  "constexpr"};
+  constexpr std::array kFunctions = {"function", "func", "fn", "fun", "sub", "proc"};
+  const auto is_one_of = [](const auto& words, const Token& t) {
+    return t.kind == TokenKind::kName && std::ranges::find(words, t.text) != words.end();
+  };
+  size_t at = 0;
+  while (is_one_of(kModifiers, token(at)) && token(at + 1).kind == TokenKind::kName) ++at;
+  const Token word = token(at);
+  const bool is_loop = at == 0 && word.text == "foreach" && token(1).kind == TokenKind::kName && is("in", 2);
+  const bool is_loop_in_brackets = at == 0 && word.text == "foreach" && is("(", 1) && !is_defined("foreach");
+  const bool is_function =
+      is_one_of(kFunctions, word) && token(at + 1).kind == TokenKind::kName && is("(", at + 2);
+  if (is_loop_in_brackets) {
+    ++at_;
+    refuse_loop_in_brackets();
+    --at_;
+  }
   if (!is_loop && !is_function) return nullptr;
+  at_ += at;
   const std::string meant = is_loop ? "for" : "def";
-  // Braces behind it are the same habit.
+  const Span all = cover(first.span, word.span);
+  // Braces, or a type with `=`, behind it are the same habit.
   size_t behind = is_function ? tokens_[at_ + 2].partner + 1 : 0;
-  if (is_function && tokens_[behind].text == "->")
-    while (tokens_[behind].text == "->" || tokens_[behind].kind == TokenKind::kName) ++behind;
-  const bool has_braces = is_function && tokens_[behind].text == "{";
-  report_translated(t.span, "`" + std::string(t.text) + "`",
-                    has_braces ? "write `def`, `:` at the end of the line, and indent the lines of the block"
-                               : "write `" + meant + "`",
-                    has_braces ? std::vector<Edit>{} : std::vector<Edit>{{t.span, meant, true}});
-  was_mended_ = has_braces;
-  return is_loop ? parse_for() : parse_function({}, t.span);
+  const auto is_of_type = [&] {
+    const Token& t = tokens_[behind];
+    return t.kind == TokenKind::kName || t.text == "->" ||
+           (t.text == ":" && tokens_[behind + 1].kind == TokenKind::kName);
+  };
+  if (is_function && behind > 1)
+    while (is_of_type()) ++behind;
+  const bool has_body = is_function && (tokens_[behind].text == "{" || tokens_[behind].text == "=");
+  if (!has_body) {
+    report_translated(all, "`" + std::string(written(all)) + "`", "write `" + meant + "`",
+                      {{all, meant, true}});
+    return is_loop ? parse_for() : parse_function({}, first.span);
+  }
+  report_unsupported(all, "`" + std::string(written(all)) + "`",
+                     "write `def`, `:` at the end of the line, and indent the lines of the block");
+  was_mended_ = true;
+  return parse_function({}, first.span);
 }
 
-// `for (i = 0; i < n; i++)`: the statement is left.
-void Parser::refuse_counting_loop() {
-  if (!is("(") || token().partner == 0) return;
+// `for (i = 0; i < n; i++)` and `for (const x of xs)`: the statement is left.
+void Parser::refuse_loop_in_brackets() {
+  if (!is("(") || token().partner == 0 || tokens_[token().partner + 1].text == "in") return;
   const size_t end = token().partner;
-  const bool counts = std::any_of(tokens_.begin() + static_cast<std::ptrdiff_t>(at_),
-                                  tokens_.begin() + static_cast<std::ptrdiff_t>(end),
-                                  [](const Token& t) { return t.text == ";"; });
-  if (!counts) return;
-  report_unsupported(cover(token().span, tokens_[end].span), "a loop that counts by `;`",
-                     "write `for i in range(3):`");
+  const Span all = cover(token().span, tokens_[end].span);
+  size_t parted = at_ + 1;  // where the elements come from
+  bool counts = false;
+  for (size_t i = at_ + 1; i < end; ++i) {
+    const std::string_view word = tokens_[i].text;
+    counts = counts || word == ";";
+    const bool parts =
+        word == "in" || word == ":" || (word == "of" && tokens_[i - 1].kind == TokenKind::kName);
+    if (parted == at_ + 1 && i > at_ + 1 && parts) parted = i;
+  }
+  if (counts) {
+    report_unsupported(all, "a loop that counts by `;`", "write `for i in range(3):`");
+    throw SyntaxError{};
+  }
+  if (parted == at_ + 1 || tokens_[parted - 1].kind != TokenKind::kName || parted + 1 >= end) return;
+  const std::string range = range_of(parted + 1);
+  const std::string from =
+      range.empty() ? std::string(written({file_, tokens_[parted].span.end, tokens_[end].span.begin}))
+                    : " " + range;
+  const std::string meant =
+      std::string(tokens_[parted - 1].text) + " in" + (from.starts_with(' ') ? "" : " ") + from;
+  const bool has_colon = tokens_[end + 1].text == ":";
+  report_unsupported(all, "a loop in brackets", "write `for " + meant + ":`",
+                     has_colon ? std::vector<Edit>{{all, meant, true}} : std::vector<Edit>{});
   throw SyntaxError{};
 }
 
-// What to do about a token that was not expected, where that is known.
-void Parser::advise(Diagnostic& diagnostic, std::string_view wanted) const {
-  const Token &t = token(), &next = token(1), &before = tokens_[at_ > 0 ? at_ - 1 : 0];
-  const auto say = [&](std::string help, std::vector<Edit> edits = {}) {
-    diagnostic.help = std::move(help);
-    diagnostic.edits = std::move(edits);
+// `range(1, 11)` for the tokens `1:10` of R, MATLAB and Julia, which count to the end; empty: others stand there.
+std::string Parser::range_of(size_t at) const {
+  if (at + 2 >= tokens_.size() || tokens_[at + 1].text != ":") return {};
+  const Token &low = tokens_[at], &high = tokens_[at + 2];
+  const auto is_bound = [](const Token& t) {
+    return t.kind == TokenKind::kInteger || t.kind == TokenKind::kName;
   };
-  const bool wants_colon = wanted.starts_with("`:`"), wants_end = wanted == "the end of the statement";
-  const bool in_call = wanted == "`,` or `)`";
-  const bool is_double_colon = is(":") && is(":", 1) && touches(t, next);
-  if (wants_colon && is("{")) return say("write `:` and indent the lines of the block; it has no braces");
-  if (wants_colon && t.text == "then")
-    return say("write `:`", {{{t.span.file, before.span.end, t.span.end}, ":", true}});
-  if (wants_colon && t.kind == TokenKind::kNewline)
-    return say("write `:` at the end of the line", {{diagnostic.span, ":", true}});
-  if (is(">") && before.text == "=" && touches(before, t)) return say("write `lambda x: …` for a function");
-  const bool names_member = before.kind == TokenKind::kName && touches(before, t) &&
-                            token(is_double_colon ? 2 : 1).kind == TokenKind::kName;
-  if ((is("->") || is_double_colon) && names_member)
-    return say("write `.`", {{is("->") ? t.span : cover(t.span, next.span), ".", true}});
-  if (in_call && is(":") && before.kind == TokenKind::kName)
-    return say("write `" + std::string(before.text) + "=…`", {{t.span, "=", true}});
-  if (wanted.starts_with("`,` or `") && is(";")) return say("write `,`", {{t.span, ",", true}});
-  if (is(">") && before.text == "|" && touches(before, t))
-    return say("write `f(x)` for `x |> f()`: what an operator reads is its first argument");
-  if (wanted == "an expression" && t.text == "return")
-    return say("a `lambda` gives the value of its expression: leave `return` out",
-               {{up_to_next(t), "", true}});
-  if (t.text == "?" && before.text == "?") return say("write `b if a is None else a` for `a ?? b`");
-  if (wanted.starts_with("an expression") && is("|") && next.kind == TokenKind::kName &&
-      (is("|", 2) || is(",", 2)))
-    return say("write `lambda " + std::string(next.text) + ": …` for a function");
-  if (wants_colon && t.kind == TokenKind::kFloat && t.text.starts_with('.') && before.text.ends_with('.') &&
-      touches(before, t)) {
-    const std::string range = "range(" + std::string(before.text.substr(0, before.text.size() - 1)) + ", " +
-                              std::string(t.text.substr(1)) + ")";
-    return say("write `" + range + "`", {{cover(before.span, t.span), range, true}});
+  if (!is_bound(low) || !is_bound(high) || !touches(low, tokens_[at + 1]) || !touches(tokens_[at + 1], high))
+    return {};
+  constexpr size_t kMostDigits = 9;
+  const bool is_small = high.kind == TokenKind::kInteger && high.text.size() <= kMostDigits &&
+                        std::ranges::all_of(high.text, [](char c) { return c >= '0' && c <= '9'; });
+  const std::string end =
+      is_small ? std::to_string(std::stol(std::string(high.text)) + 1) : std::string(high.text) + " + 1";
+  return "range(" + std::string(low.text) + ", " + end + ")";
+}
+
+// `for i in 1:10`, read as `for i in range(1, 11):`.
+bool Parser::accept_counted_range(const Expression& first) {
+  const std::string range = at_ > 0 ? range_of(at_ - 1) : "";
+  if (range.empty() || first.span.begin != tokens_[at_ - 1].span.begin) return false;
+  const Span span = cover(first.span, token(1).span);
+  const bool has_colon = is(":", 2),
+             ends = token(2).kind == TokenKind::kNewline && token(3).kind == TokenKind::kIndent;
+  if (!has_colon && !ends) return false;
+  report_translated(span, "a range with `:`", "write `" + range + "`",
+                    {{span, has_colon ? range : range + ":", true}});
+  at_ += 2;
+  return true;
+}
+
+// `x <- 3` of R. True: the statement was read as an assignment.
+bool Parser::parse_arrow_assignment(Statement& statement) {
+  const Token first = token();
+  const bool is_global = is("<<", 1);
+  if (first.kind != TokenKind::kName || (!is("<", 1) && !is_global) || !is("-", 2) ||
+      !touches(token(1), token(2)))
+    return false;
+  const Span sign = cover(token(1).span, token(2).span);
+  if (token(3).text == "function" && is("(", 4) && token(4).partner > 0) {
+    const Span parameters{file_, token(4).span.end, tokens_[token(4).partner].span.begin};
+    report_unsupported(cover(sign, token(3).span), "a function that is assigned",
+                       "write `" + std::string(first.text) + " = lambda " + std::string(written(parameters)) +
+                           ": …`, or a function with `def`");
+    throw SyntaxError{};
   }
-  if (wanted == "`(` after the function's name" && is(":"))
-    return say("write `" + std::string(before.text) + "():`", {{end_of_previous(), "()", true}});
-  if (t.kind == TokenKind::kNewline && before.text == "?") return say("leave the `?` out");
-  if (wants_end && (before.text == "unless" || before.text == "until")) {
-    const std::string meant = before.text == "unless" ? "if not" : "while not";
-    return say("write `" + meant + " …:`", {{before.span, meant, false}});
-  }
-  if (wants_end && is("as"))
-    return say("types are converted by an operator: write `fn.cast(x, dtype=types.FLOAT)`");
-  if (wants_end && is("{") && before.text == "do")
-    return say("write `while True:`, and leave it with `break`");
-  if (wants_end && before.text == "match") return say("choose with `if` and `elif`");
-  if (wanted.starts_with("an expression") && is("&") && touches(t, next))
-    return say("names have no addresses: leave the `&` out", {{t.span, "", true}});
-  if (wanted == "an expression" && is("%")) return say("a comment begins with `#`");
-  if (wants_colon && is(",") && next.kind == TokenKind::kName && wanted.ends_with("the clause of `try`"))
-    return say("write `as`", {{cover(t.span, {t.span.file, t.span.begin, next.span.begin}), " as ", true}});
-  if (is(";") && before.text == ";") return say("remove it", {{t.span, "", true}});
-  if (is(":") && before.text == ":" && touches(before, t) && next.kind == TokenKind::kName)
-    return say("write `.`");
-  if (wants_end && is("{") && before.text == ")")
-    return say("choose with `if` and `elif`; blocks have no braces");
-  if (wants_end && is(":=")) return say("write `=`", {{t.span, "=", true}});
-  if (wants_end && before.text == "new")
-    return say("call it without `new`", {{{t.span.file, before.span.begin, t.span.begin}, "", true}});
-  if (is("//") || (is("/") && is("*", 1))) {
-    if (wanted == "an expression") return say("a comment begins with `#`");
-  }
-  if (wanted == "an expression" && is("/") && touches(t, next) && next.kind == TokenKind::kName)
-    return say("a path is a text: write it in quotes");
-  if (in_call && is(":"))
-    return say("elements from one place to another stand in brackets behind what holds them: `x[0:10]`");
-  if (wanted == "the name of an argument")
-    return say("write `" + name_in_quotes() + "=…`", {{t.span, name_in_quotes(), true}});
-  if (wanted.starts_with("`else`")) {
-    const std::string name = assigned_name();
-    if (name.empty()) return say("write `else` and the value for the other case behind it");
-    return say("write `else " + name + "` behind it", {{end_of_previous(), " else " + name, false}});
-  }
-  const bool is_typed = std::ranges::find(kDeclarations, before.text) != kDeclarations.end();
-  const bool in_list = wanted.starts_with("`,` or `") || (wants_end && word_of_line() == "return");
-  if (in_list && begins_value(t) && !is_typed)
-    return say("write `,` between them", {{end_of_previous(), ",", false}});
+  report_translated(sign, "`" + std::string(written(sign)) + "`", "write `=`", {{sign, "=", true}});
+  at_ += 3;
+  statement.kind = StatementKind::kAssign;
+  statement.targets.push_back(make(ExpressionKind::kName, first.span, std::string(first.text)));
+  statement.value = parse_expression_list(true, "after `=`");
+  statement.span = since(first);
+  return true;
+}
+
+// `...xs` of JavaScript, read as `*xs`, or in a dict as `**d`.
+bool Parser::accept_spread(std::string_view star) {
+  if (accept(star)) return true;
+  const bool is_spread = is("...") && touches(token(), token(1)) &&
+                         (begins_value(token(1)) || is("(", 1) || is("[", 1) || is("{", 1));
+  if (!is_spread) return false;
+  report_translated(token().span, "`...`", "write `" + std::string(star) + "`",
+                    {{token().span, std::string(star), true}});
+  ++at_;
+  return true;
+}
+
+// `++i` alone on its line. True: it was told, and read as `i += 1`.
+bool Parser::parse_leading_increment() {
+  if ((!is("+") && !is("-")) || !is(token().text, 1) || !touches(token(), token(1)) ||
+      token(2).kind != TokenKind::kName)
+    return false;
+  const Token& behind = token(3);
+  if (behind.kind != TokenKind::kNewline && behind.text != ";" && behind.kind != TokenKind::kEnd)
+    return false;
+  const std::string op(token().text), meant = std::string(token(2).text) + " " + op + "= 1";
+  report_translated(cover(token().span, token(1).span), "`" + op + op + "`", "write `" + meant + "`",
+                    {{cover(token().span, token(2).span), meant, true}});
+  at_ += 3;
+  return true;
 }
 
 }  // namespace galatea::dsl

@@ -228,6 +228,11 @@ std::string Parser::advice_for_class() const {
     return "write what `" + method +
            "` does under `with` as a function under `@pipeline_def` that returns the outputs; the rest of the "
            "class belongs to the host program";
+  bool calls_operators = false;
+  for (size_t i = at, last = end_of_block(at); i + 1 < last; ++i)
+    calls_operators = calls_operators || (tokens_[i].text == "fn" && tokens_[i + 1].text == ".");
+  if (!of_pipeline && calls_operators)
+    return "write a function: what `__init__` took are its parameters, what `self` held are names of its own";
   if (!of_pipeline && extends_others && !feeds_data(at))
     return "what other code calls belongs to the host program; what a pipeline needs of it, write as functions";
   if (!of_pipeline)

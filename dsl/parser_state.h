@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <deque>
 #include <map>
 #include <string>
@@ -23,6 +24,15 @@ struct SyntaxError {};
 inline constexpr int kMaxExpressionDepth = 600;  ///< nested expressions
 inline constexpr int kMaxChainLength = 2000;     ///< operands of one chain: a + b + …, a.b.c…, elif … elif
 inline constexpr int kMaxBlockDepth = 100;
+
+/// Whether a value begins with the token: two of them side by side are no expression.
+inline bool begins_value(const Token& t) {
+  constexpr std::array kWords = {"None", "True", "False", "not", "lambda"};
+  return t.kind == TokenKind::kName || t.kind == TokenKind::kString || t.kind == TokenKind::kInteger ||
+         t.kind == TokenKind::kFloat ||
+         (t.kind == TokenKind::kKeyword && std::ranges::find(kWords, t.text) != kWords.end());
+}
+inline bool touches(const Token& left, const Token& right) { return left.span.end == right.span.begin; }
 
 class Parser {
  public:
@@ -76,10 +86,18 @@ class Parser {
   void report_translated(Span span, std::string construct, std::string advice, std::vector<Edit> edits);
   bool is_defined(std::string_view name) const;
   bool is_return_in_brackets() const;
-  void refuse_counting_loop();
+  void refuse_loop_in_brackets();
+  std::string range_of(size_t at) const;
+  bool accept_counted_range(const Expression& first);
+  bool parse_arrow_assignment(Statement& statement);
+  bool accept_spread(std::string_view star);
+  bool parse_leading_increment();
+  void refuse_foreign_line();
   void refuse_old_raise(const Expression& kind);
   void advise(Diagnostic& diagnostic, std::string_view wanted) const;
+  bool advise_on_foreign(Diagnostic& diagnostic, std::string_view wanted) const;
   Span up_to_next(const Token& t) const;
+  std::string_view written(Span span) const;
 
   // errors
   [[noreturn]] void fail_expected(std::string_view wanted);
@@ -92,12 +110,13 @@ class Parser {
   void skip_to_separator(size_t bracket_end);
 
   // statements
-  Suite parse_block(std::string_view owner);
+  Suite parse_block(std::string_view owner, bool colon_is_told = false);
   void parse_statement(Suite& out);
   void recover_statement(size_t begin, Suite& out);
   void warn_unreachable(const Suite& suite);
   std::vector<ExpressionPtr> lost_names(size_t begin);
   Suite parse_lost_block();
+  void take_stray_return(Suite& module);
   void parse_simple_line(Suite& out);
   StatementPtr parse_simple();
   StatementPtr parse_expression_statement();
@@ -231,6 +250,10 @@ void Parser::parse_bracketed(size_t open, ParseElement parse_element, AddBad add
       was_mended_ = true;
       ordinals_.resize(functions);
       if (at_ < begin || at_ > end) throw;
+      // Of a bracket that is never closed nobody knows where its elements end.
+      const bool is_open =
+          token().kind == TokenKind::kError && std::string_view("([{").contains(token().text);
+      if (is_open) at_ = end;
       skip_to_separator(end);
       add_bad(make(ExpressionKind::kError, tokens_[begin].span));
     }

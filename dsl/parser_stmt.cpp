@@ -20,6 +20,14 @@ std::string name_with_dashes(const Expression& e) {
   return left.empty() || right.empty() ? "" : left + "_" + right;
 }
 
+bool has_return(const Suite& suite) {
+  return std::ranges::any_of(suite, [](const StatementPtr& s) {
+    const bool is_function = s->kind == StatementKind::kFunction;
+    return s->kind == StatementKind::kReturn ||
+           (!is_function && (has_return(s->body) || has_return(s->orelse)));
+  });
+}
+
 }  // namespace
 
 // ---- tokens and errors ----
@@ -143,6 +151,7 @@ std::unique_ptr<Module> Parser::parse_file() {
     while (!at_end()) parse_statement(module->body);
   } catch (const SyntaxError&) {  // the tree is too large
   }
+  take_stray_return(module->body);
   module->bytes = bytes_;
   module->too_large = too_large_;
   if (!module->body.empty()) {
@@ -153,11 +162,42 @@ std::unique_ptr<Module> Parser::parse_file() {
   return module;
 }
 
+// A `return` outside of all functions, below a function that has none: it and the lines before it belong there.
+void Parser::take_stray_return(Suite& module) {
+  const auto is_function = [](const StatementPtr& s) { return s->kind == StatementKind::kFunction; };
+  const auto is_simple = [](const StatementPtr& s) {
+    return s->kind == StatementKind::kAssign || s->kind == StatementKind::kAugAssign ||
+           s->kind == StatementKind::kAnnAssign || s->kind == StatementKind::kExpression ||
+           s->kind == StatementKind::kIf || s->kind == StatementKind::kFor;
+  };
+  for (size_t i = 0; i < module.size(); ++i) {
+    if (module[i]->kind != StatementKind::kReturn || !module[i]->value) continue;
+    size_t first = i;
+    while (first > 0 && is_simple(module[first - 1])) --first;
+    if (first == 0 || !is_function(module[first - 1]) || has_return(module[first - 1]->body)) continue;
+    Statement& function = *module[first - 1];
+    // Of a function without a block that was told already.
+    if (!function.body.empty()) {
+      report(Message::kReturnOutside, module[i]->span);
+      if (i > first)
+        diagnostics_.back().help =
+            "indent it, and the lines before it, as the lines of `" + function.text + "` are";
+    }
+    function.has_syntax_error = true;
+    for (size_t k = first; k <= i; ++k) function.body.push_back(std::move(module[k]));
+    module.erase(module.begin() + static_cast<std::ptrdiff_t>(first),
+                 module.begin() + static_cast<std::ptrdiff_t>(i + 1));
+    i = first - 1;
+  }
+}
+
 // `: statement; …` or `:` and an indented block.
-Suite Parser::parse_block(std::string_view owner) {
+Suite Parser::parse_block(std::string_view owner, bool colon_is_told) {
   Suite suite;
   const bool lacks_colon = token().kind == TokenKind::kNewline && token(1).kind == TokenKind::kIndent;
-  if (lacks_colon && !was_mended_) {
+  if (lacks_colon && colon_is_told) {
+    // the edit of what was told writes it
+  } else if (lacks_colon && !was_mended_) {
     report_read_as_meant(end_of_previous(), "`:` after " + std::string(owner));
   } else {
     expect(":", "after " + std::string(owner));
@@ -169,7 +209,12 @@ Suite Parser::parse_block(std::string_view owner) {
   ++at_;
   if (token().kind != TokenKind::kIndent) {
     Span colon = tokens_[at_ - 2].span;
-    fail(Message::kExpectedBlock, colon, {std::string(owner)});
+    report(Message::kExpectedBlock, colon, {std::string(owner)});
+    const bool begins_other = token().kind != TokenKind::kName && !is("return") && !is("for") && !is("if");
+    if (!begins_other)
+      diagnostics_.back().help =
+          "indent the lines that belong to it by four blanks, or write at least `pass`";
+    throw SyntaxError{};
   }
   ++at_;
   ++block_depth_;
@@ -224,6 +269,7 @@ void Parser::parse_statement(Suite& out) {
       return void(out.push_back(
           parse_unsupported_block("`" + std::string(t.text) + "`", "use `if`/`elif` on the value")));
     }
+    refuse_foreign_line();
     correct_keyword();
     if (t.kind == TokenKind::kKeyword && is("=", 1))
       fail(Message::kKeywordAsName, t.span, {std::string(t.text)});
@@ -232,6 +278,7 @@ void Parser::parse_statement(Suite& out) {
     }
     if (StatementPtr compound = parse_foreign_compound()) return void(out.push_back(std::move(compound)));
     skip_foreign_word();
+    if (parse_leading_increment()) return skip_line();
     parse_simple_line(out);
   } catch (const SyntaxError&) {
     block_depth_ = block_depth;
@@ -267,6 +314,9 @@ std::vector<ExpressionPtr> Parser::lost_names(size_t begin) {
     return names;
   }
   for (; is_name(at) && (tokens_[at + 1].text == "," || tokens_[at + 1].text == "="); at += 2) add(at);
+  const bool by_arrow = is_name(begin) && tokens_[begin + 1].text.starts_with('<') &&
+                        tokens_[begin + 2].text == "-" && touches(tokens_[begin + 1], tokens_[begin + 2]);
+  if (by_arrow) return add(begin), std::move(names);
   const bool assigned = at > begin && tokens_[at - 1].text == "=";
   if (!assigned) names.clear();
   if (assigned || !is_name(begin)) return names;
@@ -422,10 +472,7 @@ StatementPtr Parser::parse_simple() {
 void Parser::refuse_old_raise(const Expression& kind) {
   const Token comma = tokens_[at_++];
   const ExpressionPtr text = parse_expression();
-  const auto written = [&](Span span) {
-    return std::string(text_.substr(span.begin, span.end - span.begin));
-  };
-  const std::string meant = written(kind.span) + "(" + written(text->span) + ")";
+  const std::string meant = std::string(written(kind.span)) + "(" + std::string(written(text->span)) + ")";
   report_translated(comma.span, "`,` behind an exception", "write `raise " + meant + "`",
                     {{cover(kind.span, text->span), meant, true}});
 }
@@ -447,6 +494,7 @@ StatementPtr Parser::parse_expression_statement() {
   const size_t begin = at_;
   const Token first = token();
   auto statement = make_statement(StatementKind::kExpression, first);
+  if (parse_arrow_assignment(*statement)) return statement;
   ExpressionPtr value = parse_expression_list(true, "");
   if (is(":") && value->kind != ExpressionKind::kTuple) {
     statement->kind = StatementKind::kAnnAssign;
@@ -529,7 +577,13 @@ void Parser::check_target(const Expression& target, std::string_view action, boo
       if (!starred_allowed) fail(Message::kStarredAlone, target.span);
       return check_target(*target.operands[0], action, false);
     case ExpressionKind::kCall:
-      fail(Message::kBadTarget, target.span, {std::string(action), "the result of a call"});
+      report(Message::kBadTarget, target.span, {std::string(action), "the result of a call"});
+      if (target.operands[0]->kind == ExpressionKind::kName &&
+          std::ranges::all_of(target.arguments,
+                              [](const Argument& a) { return a.value->kind == ExpressionKind::kName; }))
+        diagnostics_.back().help = "a function is defined by `def " + std::string(written(target.span)) +
+                                   ":` and `return …`; elements are taken in brackets: `xs[0]`";
+      throw SyntaxError{};
     case ExpressionKind::kCompare:
     case ExpressionKind::kBinary:
     case ExpressionKind::kUnary:

@@ -82,7 +82,7 @@ bool Evaluator::apply_option(const std::string& name, const Value& value, Span s
   if (name == "device") {
     bool known = value.is(ValueKind::kString) &&
                  (value.text() == "cpu" || value.text() == "gpu" || value.text() == "mixed");
-    if (!known) return fail(Message::kBadDevice, span, {type_text(value)}), false;
+    if (!known) return fail_device(value, span, ""), false;
     if (value.text() != "cpu") note_device(span, "`device=\"" + value.text() + "\"`");
     options.device = value.text() == "cpu" ? "cpu" : "gpu";
     return true;
@@ -117,9 +117,21 @@ bool Evaluator::apply_option(const std::string& name, const Value& value, Span s
     return true;
   }
   if (name == "checkpoint") return fail(Message::kNotYet, span, {"`" + name + "=`"}), false;
-  if (name == "device_id")
-    return value.is(ValueKind::kInt) || value.is(ValueKind::kUnknown) ? true
-                                                                      : wrong("the number of a GPU, or None");
+  if (name == "device_id") {
+    if (value.is(ValueKind::kInt) || value.is(ValueKind::kUnknown)) return true;
+    Diagnostic diagnostic =
+        diagnose(Message::kArgumentKind, span, {name, "the number of a GPU, or None", type_text(value)});
+    const std::string text = value.is(ValueKind::kString) ? value.text() : "";
+    if (text == "cpu") diagnostic.help = "write `None`";
+    if (!text.empty() && text.find_first_not_of("0123456789") == std::string::npos) {
+      diagnostic.help = "take the quotes away: `" + text + "`";
+      diagnostic.edits.push_back({span, text, true});
+    }
+    if (text.starts_with("cuda") || text.starts_with("gpu"))
+      diagnostic.help =
+          "write the number alone: `" + (text.contains(':') ? text.substr(text.find(':') + 1) : "0") + "`";
+    return report(std::move(diagnostic)), false;
+  }
   note(Message::kNoEffect, span, {"`" + name + "`", "the executor of galatea has no such choice"});
   return true;
 }
@@ -171,6 +183,21 @@ void Evaluator::apply_host(ir::Graph& graph) {
 
 // ---- outputs ----
 
+namespace {
+
+/// The first `return` of a value in a function's own statements; nullptr: there is none.
+const Statement* find_return(const Suite& suite) {
+  for (const StatementPtr& s : suite) {
+    if (s->kind == StatementKind::kReturn && s->value) return s.get();
+    if (s->kind == StatementKind::kFunction) continue;
+    for (const Suite* inner : {&s->body, &s->orelse})
+      if (const Statement* found = find_return(*inner)) return found;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
 bool Evaluator::check_outputs(const std::vector<ir::ValueId>& outputs, const PipelineObject& pipeline,
                               const OutputChecks& checks) {
   auto check = [&](const OutputChecks::Check& wanted, const char* what, auto matches) {
@@ -215,7 +242,15 @@ void Evaluator::report_nested_output(const PipelineObject& pipeline, const Value
   Diagnostic diagnostic = diagnose(Message::kNestedOutputs, written ? written->span : span,
                                    {pipeline.name, describe_kind(value)});
   const bool by_comma = value.is(ValueKind::kTuple) && value.elements().size() == 1;
-  if (by_comma)
+  // `return (image, label),`: the comma is behind the whole.
+  const bool outer_comma = returned_ && returned_->kind == ExpressionKind::kTuple &&
+                           !returned_->parenthesized && returned_->operands.size() == 1 && outputs == 1;
+  if (outer_comma) {
+    const Span inner = returned_->operands[0]->span;
+    diagnostic.help = "a comma at the end makes a tuple of one element: remove it";
+    diagnostic.labels.push_back({{inner.file, inner.end, returned_->span.end}, "this comma"});
+    diagnostic.edits.push_back({{inner.file, inner.end, returned_->span.end}, "", true});
+  } else if (by_comma)
     diagnostic.help = "a comma at the end makes a tuple of one element: remove it";
   else if (value.is(ValueKind::kTuple))
     diagnostic.help = fmt::format(
@@ -239,6 +274,11 @@ bool Evaluator::finish_outputs(PipelineObject& pipeline, const Value& result, ir
     if (source_text(sources_, span).contains('('))
       diagnostic.help =
           "what stands behind `return` is None: a function that is called there has no `return` of its own";
+    if (const Statement* missed = returned_at_.valid() ? nullptr : find_return(*pipeline.function->body)) {
+      diagnostic.labels.push_back(
+          {missed->keyword_span, "with these values of the parameters this is not reached"});
+      diagnostic.help = "end every path with `return image, label`";
+    }
     report(std::move(diagnostic));
     return false;
   }

@@ -40,8 +40,42 @@ bool is_radians(double angle) {
 
 }  // namespace
 
+// What shells make of a path, readers do not: `~`, `$HOME` and `*` are names like others to them.
+void Evaluator::check_path(const op::Operator& op, const CallArguments::Keyword& keyword) {
+  constexpr std::string_view kPaths[] = {"file_root", "file_list",  "files",       "paths",
+                                         "path",      "index_path", "index_paths", "annotations_file",
+                                         "filenames", "root"};
+  if (std::ranges::find(kPaths, keyword.name) == std::end(kPaths) || !op.name.starts_with("readers.")) return;
+  // The first array says what all are, so that a file that is not there is an error.
+  if (op.name == "readers.numpy") return;
+  const bool is_list = keyword.value.is_sequence();
+  if (!is_list && !keyword.value.is(ValueKind::kString)) return;
+  const std::vector<Value> values = is_list ? keyword.value.elements() : std::vector<Value>{keyword.value};
+  for (const Value& value : values) {
+    if (!value.is(ValueKind::kString)) continue;
+    const std::string& path = value.text();
+    const bool is_home = path == "~" || path.starts_with("~/");
+    const bool is_variable = path.starts_with("$") || path.contains("${");
+    const bool is_pattern = path.contains('*');
+    if (!is_home && !is_variable && !is_pattern) continue;
+    const std::string sign = is_home       ? "~"
+                             : is_variable ? path.substr(path.find('$'), path.find('/') - path.find('$'))
+                                           : "*";
+    std::string help =
+        "write the whole path, or make it a parameter of the pipeline: `--set data=\"$HOME/photos\"`";
+    if (is_pattern && !is_home && !is_variable)
+      help = op.find_arg("file_filters")
+                 ? "name the folder, `file_root=`, and choose by `file_filters=[\"*.jpg\"]`"
+                 : "list the files one by one, or make the list a parameter of the pipeline";
+    report(diagnose(Message::kPathAsWritten, keyword.span,
+                    {sign, repr(value), "fn." + op.name, std::move(help)}));
+    return;  // of the others the same is meant
+  }
+}
+
 void Evaluator::check_unit(const op::Operator& op, const CallArguments::Keyword& keyword) {
   if (in_library(keyword.span)) return;
+  check_path(op, keyword);
   const auto numbers = numbers_of(keyword.value);
   if (!numbers) return;
   const auto all = [&](auto holds) { return std::ranges::all_of(*numbers, holds); };

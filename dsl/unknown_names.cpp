@@ -47,6 +47,17 @@ uint32_t place_of_imports(std::string_view text) {
   return 0;
 }
 
+/// The `//` that a name at the end of its line follows: `y = 3 // rows`.
+std::optional<Span> comment_before(const SourceMap& sources, Span span) {
+  const SourceFile* file = sources.file(span.file);
+  if (file == nullptr) return std::nullopt;
+  const std::string_view text = file->text();
+  const bool ends_line = span.end >= text.size() || text[span.end] == '\n' || text[span.end] == '\r';
+  if (!ends_line || span.begin < 4 || text.substr(span.begin - 3, 3) != "// " || text[span.begin - 4] != ' ')
+    return std::nullopt;
+  return Span{span.file, span.begin - 3, span.begin - 1};
+}
+
 }  // namespace
 
 bool Evaluator::knows(const std::string& name) const {
@@ -63,6 +74,7 @@ std::string Evaluator::import_of(const std::string& name, const Expression* memb
     const bool of_python = member && std::ranges::find(kOfPython, member->text) != kOfPython.end();
     return of_python ? "import math" : "from nvidia.dali import math";
   }
+  if (name == "dali") return "import nvidia.dali as dali";
   if (name == "nvidia" || name == "galatea") return "import " + name;
   if (name == "pipeline_def" || library_.contains("nvidia.dali." + name))
     return "from nvidia.dali import " + name;
@@ -112,7 +124,10 @@ Value Evaluator::fail_unknown_name(const Expression& e, const Expression* member
   Diagnostic diagnostic = diagnose(Message::kUnknownName, e.span, {e.text});
   // `import *`, which was refused, may have meant it.
   if (imports_all_ || is_told_beside(diagnostic)) return Value::poison();
-  const std::string_view host = member ? module_called(e.text) : std::string_view();
+  // Of a module of the library that is not imported, one line mends all.
+  const bool is_ours = library_.contains("nvidia.dali." + e.text) && e.text != "math";
+  if (is_ours && !told_imports_.insert(e.text).second) return Value::poison();
+  const std::string_view host = member && !is_ours ? module_called(e.text) : std::string_view();
   const std::string instead =
       host.empty() ? "" : operator_instead(std::string(host) + "." + member->text, member->text_span);
   const Suggestion* known = find_suggestion(Place::kName, "", e.text);
@@ -130,6 +145,9 @@ Value Evaluator::fail_unknown_name(const Expression& e, const Expression* member
   } else if (const std::string line = import_of(e.text, member); !line.empty()) {
     diagnostic.help = "add `" + line + "` at the top of the file";
     add_line_of_import(diagnostic, line, false);
+  } else if (const auto comment = comment_before(sources_, e.span)) {
+    diagnostic.help = "a comment begins with `#`";
+    diagnostic.edits.push_back({*comment, "#", true});
   } else {
     // Who has that many reads the first ones; every one would be compared with every name.
     constexpr size_t kMost = 200;

@@ -36,8 +36,11 @@ class Tracer {
   Tracer(const PipelineHost& host, ir::Graph graph, const CompileChoice& choice, const WantedSample& wanted,
          Reporter& reporter)
       : host_(host), graph_(std::move(graph)), choice_(choice), wanted_(wanted), reporter_(reporter) {
-    // A sample does not depend on the batch that it comes in, and none but it has to pass.
-    graph_.options.batch_size = 1;
+    // A sample does not depend on the batch that it comes in, and none but it has to pass; where an operator sees the
+    // batch, places in it may go past one sample.
+    const bool sees_batch = std::ranges::any_of(
+        graph_.nodes, [](const ir::Node& node) { return node.op && op::sees_batch(node); });
+    if (!sees_batch) graph_.options.batch_size = 1;
     graph_.options.on_error = ir::OnError::kSkip;
     if (graph_.options.seed < 0) graph_.options.seed = 0;  // of an unseeded pipeline: one for all runs
     for (const ir::Node& node : graph_.nodes) {

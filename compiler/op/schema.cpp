@@ -11,6 +11,7 @@
 #include "compiler/messages/messages.h"
 #include "compiler/op/devices.h"
 #include "compiler/op/lifting.h"
+#include "compiler/op/name_for_people.h"
 #include "compiler/op/places.h"
 #include "runtime/kernel_abi.h"
 
@@ -455,6 +456,27 @@ std::string describe(const Attr& value) {
   };
   std::string out = std::visit(Writer{value}, value);
   return out.size() > 80 ? out.substr(0, 77) + "…" : out;
+}
+
+std::string name_for_people(std::string_view shown) {
+  constexpr std::pair<std::string_view, std::string_view> kSigns[] = {
+      {"add", "+"},  {"sub", "-"}, {"mul", "*"},    {"div", "/"},  {"floordiv", "//"}, {"mod", "%"},
+      {"pow", "**"}, {"and", "&"}, {"or", "|"},     {"xor", "^"},  {"lshift", "<<"},   {"rshift", ">>"},
+      {"eq", "=="},  {"ne", "!="}, {"lt", "<"},     {"le", "<="},  {"gt", ">"},        {"ge", ">="},
+      {"neg", "-"},  {"pos", "+"}, {"invert", "~"}, {"not", "not"}};
+  if (const size_t joint = shown.find('+'); joint != std::string_view::npos)
+    return name_for_people(shown.substr(0, joint)) + "+" + name_for_people(shown.substr(joint + 1));
+  constexpr std::string_view kArithmetic = "arith.";
+  if (shown.starts_with(kArithmetic)) {
+    const auto sign = std::ranges::find(kSigns, shown.substr(kArithmetic.size()),
+                                        &std::pair<std::string_view, std::string_view>::first);
+    return sign == std::end(kSigns) ? "arithmetic" : "arithmetic " + std::string(sign->second);
+  }
+  if (shown == "index") return "indexing";
+  if (shown.starts_with("together.")) return "galatea.together";
+  if (shown.ends_with(kPlacesSuffix))
+    return std::string(shown.substr(0, shown.size() - kPlacesSuffix.size()));
+  return std::string(shown);
 }
 
 std::string shown_name(const ir::Node& node) {

@@ -26,7 +26,8 @@ TEST(Syntax, OperatorsAreTheLongestThatFit) {
     const auto has = [&](const char* part) { return text.contains(part); };
     std::string rest = text;
     for (size_t at = 0; (at = rest.find("!=", at)) != std::string::npos;) rest.replace(at, 2, " ");
-    return rest.contains('!') || has("&&") || has("||") || has("<>") || has("===") || has("!==");
+    return rest.contains('!') || has("/*") || has("~=") || has("&&") || has("||") || has("<>") ||
+           has("===") || has("!==");
   };
   std::vector<std::string> texts = {""};
   for (size_t from = 0; texts.size() < 1 + 18 + 18 * 18 + 18 * 18 * 18; ++from) {

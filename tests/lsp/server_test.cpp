@@ -385,6 +385,60 @@ TEST(Lsp, OutlinesFoldsAndHints) {
   EXPECT_TRUE(holds(labels, {": u8[h,w,3] HWC"}));
 }
 
+// What a resize reads looks like a part, and is the whole picture; what a crop reads, before or behind it, is none.
+TEST(Lsp, AWindowIsToldOfWhereAPartIsLeftOut) {
+  const std::string window = "decodes only the window that is read";
+  const std::pair<std::string, std::string> kBodies[] = {
+      {"fn.resize(image, size=224)", ""},
+      {"fn.resize(image, resize_shorter=fn.random.uniform(range=[256, 480]))", ""},
+      {"fn.resize(image, size=[0, 100])", ""},
+      {"fn.crop(image, crop=[100, 100])", window},
+      {"fn.crop(image, crop=[100, 100], crop_pos_x=fn.random.uniform(range=[0.0, 1.0]))", window},
+      {"fn.random_resized_crop(image, size=224)", window},
+      {"fn.crop(fn.resize(image, resize_shorter=256), crop=[100, 100])", window},
+      {"fn.flip(image)", ""}};
+  for (const auto& [body, wanted] : kBodies) {
+    Session session;
+    session.open("/p/a.dali-dsl", pipeline("    return " + body + ", label\n"));
+    std::string said;
+    for (const Json& hint :
+         session.of_document("textDocument/inlayHint", {{"range", to_json(Range{{0, 0}, {99, 0}})}}))
+      if (hint.contains("paddingLeft") && hint["position"]["line"] == 6) said = hint["label"];
+    EXPECT_EQ(said.starts_with("decodes") ? said : "", wanted) << body;
+  }
+  // Where results need not be exact, decoders make a picture smaller for the resize behind it.
+  Session session;
+  session.open(
+      "/p/a.dali-dsl",
+      "from nvidia.dali import pipeline_def, fn\n@pipeline_def(batch_size=2, exact=False)\ndef p():\n"
+      "    data, label = fn.readers.file(file_root=\"x\")\n"
+      "    return fn.resize(fn.decoders.image(data), size=224), label\n");
+  std::set<std::string> said;
+  for (const Json& hint :
+       session.of_document("textDocument/inlayHint", {{"range", to_json(Range{{0, 0}, {99, 0}})}}))
+    if (hint.contains("paddingLeft")) said.insert(hint["label"].get<std::string>());
+  EXPECT_TRUE(said.contains("decodes no larger than the resize needs"));
+  EXPECT_FALSE(said.contains(window));
+}
+
+TEST(Lsp, FunctionsOfTheLibraryAreDocumented) {
+  const std::string head =
+      "from nvidia.dali import pipeline_def, fn\n"
+      "from galatea.auto_aug import augmentations as a, rand_augment\n"
+      "@pipeline_def(batch_size=2)\ndef p():\n    data, label = fn.readers.file(file_root=\"x\")\n"
+      "    image = fn.decoders.image(data)\n";
+  Session session;
+  session.open("/p/a.dali-dsl", head + "    return rand_augment.rand_au|gment(image, n=2, m=9), label\n");
+  const std::string rand = hover_text(session.at_cursor("textDocument/hover"));
+  EXPECT_TRUE(rand.contains("rand_augment(data, n, m")) << rand;
+  EXPECT_TRUE(rand.contains("n augmentations of magnitude bin m")) << rand;
+  session.open("/p/b.dali-dsl",
+               head + "    return a.shear|_x(image, magnitude_bin=5, num_magnitude_bins=11), label\n");
+  const std::string shear = hover_text(session.at_cursor("textDocument/hover"));
+  EXPECT_TRUE(shear.contains("Of `galatea.auto_aug.augmentations`")) << shear;
+  EXPECT_TRUE(shear.contains("mag_range=(0, 0.3)")) << shear;
+}
+
 TEST(Lsp, HintsTellWhatTheCompilerDoesWithALine) {
   Session session;
   session.open("/p/a.dali-dsl", pipeline("    image = fn.resize(image, size=[64, 64])\n"
@@ -394,7 +448,7 @@ TEST(Lsp, HintsTellWhatTheCompilerDoesWithALine) {
   for (const Json& hint :
        session.of_document("textDocument/inlayHint", {{"range", to_json(Range{{0, 0}, {99, 0}})}}))
     if (hint.contains("paddingLeft")) remarks[hint["position"]["line"].get<uint32_t>()] = hint["label"];
-  EXPECT_EQ(remarks[6], "decodes only the window that is read");
+  EXPECT_FALSE(remarks.contains(6)) << remarks[6];
   EXPECT_TRUE(remarks[8].contains("fused with")) << remarks[8];
   EXPECT_TRUE(remarks[8].contains("brightness")) << remarks[8];
   EXPECT_TRUE(remarks[9].contains("flip")) << remarks[9];

@@ -10,6 +10,8 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "base/json.h"
 #include "compiler/look_inside.h"
 #include "tests/tools/program.h"
@@ -304,6 +306,34 @@ TEST_F(ServerTest, TimesNameKernelsAndTheShareOfDecoding) {
   EXPECT_FALSE(times["kernels"].empty());
   EXPECT_GT(times["decode_share"].get<double>(), 0);
   EXPECT_LE(times["decode_share"].get<double>(), 1);
+}
+
+// What the graph calls them inside is no word of who wrote the pipeline.
+TEST_F(ServerTest, OperatorsHaveTheNamesOfTheText) {
+  serve(R"(import galatea
+from nvidia.dali import pipeline_def, fn, types
+
+@pipeline_def(batch_size=1, num_threads=1)
+def p(data: str):
+    encoded, label = fn.readers.file(file_root=data)
+    image = fn.decoders.image(encoded)
+    dark = fn.cast((image & 240) * 0.5, dtype=types.UINT8)
+    both = galatea.together(image=dark, boxes=[[0.1, 0.1, 0.5, 0.5]])
+    both = fn.flip(both)
+    return both.image, both.boxes
+)");
+  const Document json = ask_json("/api/pipeline", {{"samples", "1"}});
+  ASSERT_TRUE(json["ok"].get<bool>()) << json["text"];
+  std::set<std::string> names;
+  for (const auto& block : json["graph"]["blocks"])
+    for (const auto& node : block["nodes"]) names.insert(node["operator"].get<std::string>());
+  EXPECT_TRUE(names.contains("arithmetic &") && names.contains("arithmetic *") && names.contains("flip"))
+      << json["graph"];
+  for (const std::string& name : names)
+    EXPECT_FALSE(name.starts_with("arith.") || name.starts_with("together.") || name.ends_with(".places"))
+        << name;
+  for (const auto& column : json["columns"])
+    EXPECT_FALSE(column["name"].get<std::string>().contains("arith.")) << column;
 }
 
 TEST_F(ServerTest, WindowsAreThoseThatTheTextAsksFor) {

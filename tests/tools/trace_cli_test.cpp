@@ -1,6 +1,7 @@
 // `galatea trace`: what it says of a sample is what a run makes of it.
 #include <cmath>
 #include <cstring>
+#include <set>
 
 #include <gtest/gtest.h>
 
@@ -127,6 +128,30 @@ def train(data: str):
   ASSERT_EQ(outcome.status, 0) << outcome.err;
   EXPECT_TRUE(contains(outcome.out, "body=")) << outcome.out;
   EXPECT_TRUE(contains(outcome.out, "…")) << outcome.out;
+}
+
+// Places in a batch may go past one sample: the sample is traced in the batch in which a run has it.
+TEST_F(TraceCommand, OperatorsThatSeeTheirBatchSeeThatOfTheRun) {
+  file_ = scratch_.write("batch.dali-dsl", R"(from nvidia.dali import fn, pipeline_def, types
+
+
+@pipeline_def(batch_size=3, seed=3)
+def train(data: str):
+    encoded, label = fn.readers.file(file_root=data)
+    image = fn.decoders.image(encoded)
+    own = fn.reductions.mean(fn.cast(image, dtype=types.FLOAT))
+    other = fn.permute_batch(own, indices=[1, 2, 0])
+    return label, own, other
+)");
+  ASSERT_EQ(run({"run", "--save", (scratch_.path() / "out").string()}).status, 0);
+  for (size_t sample = 0; sample < 4; ++sample) {
+    const Json last = trace(std::to_string(sample))["steps"].back()["outputs"][0];
+    EXPECT_EQ(last["name"], "%other");
+    EXPECT_EQ(last["values"][0].get<float>(), saved_mean(sample)) << sample;
+  }
+  std::set<float> means;
+  for (size_t sample = 0; sample < 4; ++sample) means.insert(saved_mean(sample));
+  EXPECT_GT(means.size(), 1u);
 }
 
 TEST_F(TraceCommand, FindsASampleByItsName) {

@@ -129,7 +129,13 @@ Json hover(const Query& query) {
   const std::string stood = what_stood(query, token->span, std::string(token->text));
   std::string text = symbol ? "" : constant_or_type_markdown(token->text);
   if (text.empty()) text = of_library_function(stood);
-  if (text.empty() && !stood.empty()) text = in_code(stood);
+  if (text.empty() && !stood.empty()) {
+    text = in_code(stood);
+    const bool is_of_library = !symbol || symbol->kind == Symbol::Kind::kImport;
+    const bool is_function = stood.contains('(') || stood.ends_with(": Augmentation");
+    const std::string known = is_of_library && is_function ? library_text_markdown(token->text) : "";
+    if (!known.empty()) text += "\n\n" + known;
+  }
   const bool has_docstring = symbol && symbol->function && !symbol->function->docstring.empty();
   if (symbol && (text.empty() || has_docstring)) text = of_symbol(*symbol);
   if (text.empty())

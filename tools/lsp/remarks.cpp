@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "compiler/compile.h"
+#include "compiler/look_at_windows.h"
 #include "compiler/op/schema.h"
 #include "compiler/values/windows.h"
 
@@ -22,10 +23,14 @@ class Remarks {
       : evaluation_(evaluation), report_(report), remarks_(remarks) {}
 
   void add_windows() {
-    for (const ir::Node& node : report_.graph->nodes) {
-      if (!node.op || node.span.file != evaluation_.file || !node.find_arg(values::kRegionFromArg)) continue;
-      const bool decodes = node.op->name.starts_with("decoders.");
-      if (decodes) add(line_of(node.span), "decodes only the window that is read");
+    const ir::Graph& graph = *report_.graph;
+    for (ir::NodeId id = 0; id < graph.nodes.size(); ++id) {
+      const ir::Node& node = graph.node(id);
+      if (!node.op || node.span.file != evaluation_.file || !node.op->name.starts_with("decoders.")) continue;
+      if (node.find_arg(op::kScaledForArg))
+        add(line_of(node.span), "decodes no larger than the resize needs");
+      else if (node.find_arg(values::kRegionFromArg) && leaves_out_a_part(graph, id))
+        add(line_of(node.span), "decodes only the window that is read");
     }
   }
 

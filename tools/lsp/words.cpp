@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "dsl/library_texts.h"
 #include "tools/lsp/vocabulary.h"
 
 namespace galatea::tools::lsp {
@@ -87,6 +88,36 @@ std::string library_function_markdown(std::string_view name) {
   if (found == std::end(kKnownFunctions)) return {};
   return fmt::format("```python\n{}\n```\n\n{}", found->type, found->documentation);
 }
+
+std::string library_text_markdown(std::string_view name) {
+  if (name.empty() || name[0] == '_') return {};
+  const std::string head = fmt::format("\ndef {}(", name);
+  for (const auto& [path, text] : dsl::library_texts()) {
+    const size_t at = text.find(head);
+    if (!path.starts_with("auto_aug/") || at == std::string_view::npos) continue;
+    std::string module(path);
+    std::ranges::replace(module, '/', '.');
+    std::string out = fmt::format("Of `galatea.{}`.", module);
+    const std::string_view above = text.substr(0, at).substr(text.substr(0, at).rfind('\n') + 1);
+    if (above.starts_with("@augmentation(")) out += fmt::format(" `{}`", above);
+    constexpr std::string_view kQuotes = "\"\"\"";
+    const size_t body = text.find(":\n", at);
+    const size_t begin = body == std::string_view::npos ? body : text.find_first_not_of(" \n", body + 1);
+    if (begin == std::string_view::npos || !text.substr(begin).starts_with(kQuotes)) return out;
+    const std::string_view words = text.substr(begin + kQuotes.size());
+    const size_t end = std::min(words.find(kQuotes), words.find("\n\n"));
+    if (end == std::string_view::npos) return out;
+    out += "\n\n";
+    bool blank = false;
+    for (const char c : words.substr(0, end)) {
+      if (c != ' ' || !blank) out += c == '\n' ? ' ' : c;
+      blank = c == ' ' || c == '\n';
+    }
+    return out;
+  }
+  return {};
+}
+
 std::string call_argument_markdown(std::string_view name) { return markdown_of(kOfEveryCall, name); }
 
 std::string module_markdown(const std::vector<std::string>& modules, const std::string& path) {

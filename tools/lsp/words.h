@@ -23,6 +23,9 @@ std::string option_markdown(const dsl::PipelineOption& option);
 std::string constant_or_type_markdown(std::string_view word);
 /// `pipeline_def`, `galatea.pixel`, `len`, …; empty: it is none of those that are described.
 std::string library_function_markdown(std::string_view name);
+/// What the library's own text says of a function: of which module it is, how it is decorated, its first paragraph;
+/// empty: the library has no public function of that name.
+std::string library_text_markdown(std::string_view name);
 /// An argument that every operator takes, such as `name`; empty: it is none of them.
 std::string call_argument_markdown(std::string_view name);
 /// A module of the library, or a package above some: "nvidia.dali"; empty: there is none of the path.

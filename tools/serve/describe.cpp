@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "compiler/ir/text/printer.h"
+#include "compiler/op/name_for_people.h"
 #include "compiler/op/schema.h"
 #include "compiler/values/windows.h"
 #include "tools/drawings.h"
@@ -65,7 +66,7 @@ Json node_json(const ir::Graph& graph, ir::NodeId id, const std::vector<std::str
     if (argument.is_value()) add_input(argument.as_value());
   for (const ir::ValueId output : node.outputs)
     outputs.push_back({{"name", names[output]}, {"type", ir::to_text(graph.type(output))}});
-  return {{"operator", op::shown_name(node)},
+  return {{"operator", op::name_for_people(op::shown_name(node))},
           {"line", line_of(node.span, sources)},
           {"random", node.op->random},
           {"inputs", std::move(inputs)},
@@ -174,8 +175,9 @@ Json windows_json(const Measurement& measurement, const SourceMap& sources) {
     for (const int64_t reader_id : *ids)
       if (const ir::Node* reader = graph.defining_node(static_cast<ir::ValueId>(reader_id));
           reader && reader->op && !reader->op->internal)
-        names.push_back({{"operator", op::shown_name(*reader)}, {"line", line_of(reader->span, sources)}});
-    windows.push_back({{"operator", op::shown_name(node)},
+        names.push_back({{"operator", op::name_for_people(op::shown_name(*reader))},
+                         {"line", line_of(reader->span, sources)}});
+    windows.push_back({{"operator", op::name_for_people(op::shown_name(node))},
                        {"line", line_of(node.span, sources)},
                        {"asked_by", std::move(names)},
                        {"samples", bounds_json(measurement, id, graph.type(node.outputs[0]).layout)}});
@@ -236,11 +238,14 @@ Json json_of(const Preview& preview) {
 Json json_of(const Measurement& measurement, const SourceMap& sources) {
   Json json = json_of(measurement.diagnostics, sources);
   json["kernels"] = Json::array();
-  for (const KernelReport& kernel : measurement.report.kernels)
-    json["kernels"].push_back({{"name", kernel.name},
-                               {"operators", kernel.operators},
+  for (const KernelReport& kernel : measurement.report.kernels) {
+    std::vector<std::string> names;
+    for (const std::string& name : kernel.operators) names.push_back(op::name_for_people(name));
+    json["kernels"].push_back({{"name", op::name_for_people(kernel.name)},
+                               {"operators", std::move(names)},
                                {"lines", kernel.lines},
                                {"why", kernel.why}});
+  }
   json["windows"] = measurement.report.graph ? windows_json(measurement, sources) : Json::array();
   const runtime::SessionStatistics& s = measurement.statistics;
   double total = 0, decode = 0;
@@ -248,7 +253,7 @@ Json json_of(const Measurement& measurement, const SourceMap& sources) {
   for (const runtime::OperatorTime& one : s.operators) {
     total += one.seconds;
     if (one.kind == "decode") decode += one.seconds;
-    json["operators"].push_back({{"name", one.name},
+    json["operators"].push_back({{"name", op::name_for_people(one.name)},
                                  {"line", one.line},
                                  {"kind", one.kind},
                                  {"seconds", one.seconds},
