@@ -299,7 +299,7 @@ StageRef resize_filtered(RecipeBuilder& b, const CompatSource& source, const Com
         extent = select(taken, extent, i64(1));
       }
       made.n = select(taken, first.n, i64(1));
-      of_second.taps = select(taken, of_second.taps, i64(0));
+      of_second.taps = select(taken, of_second.taps, i64(1));  // a band has one at least
     }
     const StageRef between =
         apply_band(b, "across", made, of_first, source.window, extents, type, accumulator, finish);
