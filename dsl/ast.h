@@ -131,10 +131,11 @@ struct ImportName {
 
 struct Statement {
   StatementKind kind = StatementKind::kError;
-  Span span;          ///< the whole statement
-  Span keyword_span;  ///< `if`, `for`, `def`, … or the name in a def
-  std::string text;   ///< kAugAssign: operator ("+="); kFunction: name; kImport/kImportFrom: module path;
-                      ///< kUnsupported: construct
+  Span span;           ///< the whole statement
+  Span keyword_span;   ///< `if`, `for`, `def`, … or the name in a def
+  std::string text;    ///< kAugAssign: operator ("+="); kFunction: name; kImport/kImportFrom: module path;
+                       ///< kUnsupported: construct
+  std::string advice;  ///< kUnsupported: what to do, told where it runs; empty: the parser has told it
   std::vector<ExpressionPtr> targets;  ///< kAssign: one per `=`; others: [0]
   ExpressionPtr value;  ///< assigned value, condition (kIf, kWhile, kAssert), iterable (kFor), returned,
                         ///< raised or expression value

@@ -396,6 +396,16 @@ void Evaluator::poison_suite(const Suite& suite) {
 void Evaluator::run_unsupported(const Statement& s) {
   std::vector<std::string> names;
   for (const ExpressionPtr& target : s.targets) collect_target(*target, names);
+  // A class of the host program stands where nothing of a pipeline needs it.
+  if (!s.advice.empty() && s.text == "`class`" && names.size() == 1)
+    return bind(names[0], Value(ValueKind::kModule, host_class(names[0], s.advice)), s.span);
+  if (!s.advice.empty()) {
+    Diagnostic refusal = diagnose(Message::kUnsupportedSyntax, s.keyword_span, {s.text, s.advice});
+    const auto is_same = [&](const Diagnostic& other) {
+      return other.code == refusal.code && other.span == refusal.span;
+    };
+    if (std::ranges::none_of(sink_.diagnostics(), is_same)) report(std::move(refusal));
+  }
   poison(names);
   poison_suite(s.body);
   poison_suite(s.orelse);

@@ -160,8 +160,8 @@ class Evaluator {
   std::string type_text(const Value& value) const;
   /// The operator, namespace or hint behind `fn.<path>`.
   Value find_operator(ModuleObject& names, const std::string& name, Span span);
-  /// Notes once that something named for the GPU runs on the CPU.
   Value fail_device(const Value& value, Span span, std::string otherwise);
+  /// Notes once that something named for the GPU runs on the CPU.
   void note_device(Span span, const std::string& what);
   Value module_member(ModuleObject& module, const std::string& name, Span span);
   std::string operator_for_call(Span argument) const;
@@ -431,6 +431,7 @@ class Evaluator {
   void run_import(const Statement& s);
   void run_import_from(const Statement& s);
   ModuleObject* host_module(const std::string& path);
+  ModuleObject* host_class(const std::string& name, const std::string& advice);
   Value fail_host(const std::string& path, Span span);
   ModuleObject* find_module(const std::string& path, Span span, bool report);
   ModuleObject* load_file(const std::string& path, Span span, std::optional<std::string> text);
@@ -523,7 +524,9 @@ class Evaluator {
   Regions regions_;
   uint32_t region_ = 0;  ///< the samples on the current path
   std::vector<ActiveCall> calls_;
-  std::unique_ptr<PixelScope> pixel_;        ///< while a function of coordinates runs
+  std::unique_ptr<PixelScope> pixel_;  ///< while a function of coordinates runs
+  std::map<std::string, std::string>
+      host_classes_;                         ///< of the file, with what a pipeline does in their place
   std::set<std::string> told_imports_;       ///< modules of the library whose import is missing, told
   size_t num_unknown_names_ = 0;             ///< for which a name that was meant has been looked for
   const Expression* key_of_dict_ = nullptr;  ///< the last one that was evaluated

@@ -267,6 +267,15 @@ ModuleObject* Evaluator::host_module(const std::string& path) {
   return module;
 }
 
+// A class of this file that the host program calls; `advice`: what a pipeline does in its place.
+ModuleObject* Evaluator::host_class(const std::string& name, const std::string& advice) {
+  auto* const object = arena.make<ModuleObject>();
+  object->name = name;
+  object->lookup = ModuleObject::Lookup::kHost;
+  host_classes_[name] = advice;
+  return object;
+}
+
 Value Evaluator::fail_host(const std::string& path, Span span) {
   if (const std::string instead = operator_instead(path, span); !instead.empty())
     return fail(Message::kHostOnly, span, {path, instead});
@@ -282,6 +291,8 @@ Value Evaluator::fail_host(const std::string& path, Span span) {
   }
   if (host_calls_ > 0) return Value::poison();  // the call around it says as much
   const char* advice = host_module_advice(path);
+  if (const auto found = host_classes_.find(path.substr(0, path.find('.'))); found != host_classes_.end())
+    advice = found->second.c_str();
   return fail(Message::kHostOnly, span,
               {path, advice ? advice
                             : "what this module does belongs to the host program; data nodes take the "

@@ -44,8 +44,7 @@ std::string Parser::advice_for_with() const {
   const bool is_name = token(1).kind == TokenKind::kName && (is(":", 2) || is("as", 2));
   if (is_name || token(1).text == "Pipeline" || token(3).text == "Pipeline")
     return "write a function decorated with `@pipeline_def` and return its outputs";
-  return "a pipeline has no state to enter: write the lines of the block without it, or leave them to the "
-         "host program";
+  return std::string(kHostBlock);
 }
 
 // What `if` and `while` ask; `=` in place of `==` is told and read as that.
@@ -148,6 +147,7 @@ StatementPtr Parser::parse_function(std::vector<ExpressionPtr> decorators, Span 
   statement->text = name.text;
   statement->decorators = std::move(decorators);
   size_t functions = ordinals_.size();
+  const bool was_plain = in_plain_function_;
   try {
     expect("(", "after the function's name");
     statement->parameters = parse_parameters(")", true);
@@ -155,12 +155,15 @@ StatementPtr Parser::parse_function(std::vector<ExpressionPtr> decorators, Span 
     if (accept("->")) statement->returns = parse_expression();
     ordinals_.emplace_back();
     bool guard = in_main_guard_;
+    in_plain_function_ = statement->decorators.empty();
     statement->body = parse_block("the function's header");
     in_main_guard_ = guard;
+    in_plain_function_ = was_plain;
     ordinals_.pop_back();
   } catch (const SyntaxError&) {
     // The header is wrong: the body is still read for its own errors; the name is bound to poison.
     ordinals_.resize(functions);
+    in_plain_function_ = was_plain;
     Suite ignored;
     recover_statement(at_ > 0 ? at_ - 1 : 0, ignored);
   }

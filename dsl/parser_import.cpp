@@ -233,8 +233,7 @@ std::string Parser::advice_for_class() const {
     calls_operators = calls_operators || (tokens_[i].text == "fn" && tokens_[i + 1].text == ".");
   if (!of_pipeline && calls_operators)
     return "write a function: what `__init__` took are its parameters, what `self` held are names of its own";
-  if (!of_pipeline && extends_others && !feeds_data(at))
-    return "what other code calls belongs to the host program; what a pipeline needs of it, write as functions";
+  if (!of_pipeline && extends_others && !feeds_data(at)) return std::string(kHostClass);
   if (!of_pipeline)
     return feeds_data(at) ? "it belongs to the host program, which feeds what it gives: "
                             "`fn.external_source(name=\"data\")`"
@@ -265,7 +264,8 @@ StatementPtr Parser::parse_unsupported_block(std::string construct, std::string 
   const Token first = token();
   auto statement = make_statement(StatementKind::kUnsupported, first);
   statement->text = construct;
-  report_unsupported(first.span, construct, std::move(advice));
+  const bool is_of_host = advice == kHostClass || (advice == kHostBlock && in_plain_function_);
+  report_where_it_runs(*statement, std::move(advice), is_of_host);
   bool names_itself = first.text == "class" || (first.text == "async" && is("def", 1));
   parse_unsupported_header(*statement);
   bool guard = in_main_guard_;
@@ -339,9 +339,11 @@ StatementPtr Parser::parse_try() {
   statement->kind = StatementKind::kUnsupported;
   statement->text = "`try`";
   move_into(statement->orelse, std::move(handlers));
-  report_unsupported(first.span, "`try`",
-                     "nothing is caught at compile time; test with `if` before the call, and use `on_error=` "
-                     "for broken samples");
+  report_where_it_runs(
+      *statement,
+      "nothing is caught at compile time; test with `if` before the call, and use `on_error=` "
+      "for broken samples",
+      in_plain_function_);
   return statement;
 }
 

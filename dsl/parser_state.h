@@ -34,6 +34,13 @@ inline bool begins_value(const Token& t) {
 }
 inline bool touches(const Token& left, const Token& right) { return left.span.end == right.span.begin; }
 
+/// What to do with a class, and with `with`, that no pipeline comes by.
+inline constexpr std::string_view kHostClass =
+    "what other code calls belongs to the host program; what a pipeline needs of it, write as functions";
+inline constexpr std::string_view kHostBlock =
+    "a pipeline has no state to enter: write the lines of the block without it, or leave them to the "
+    "host program";
+
 class Parser {
  public:
   Parser(uint32_t file, std::string_view text, std::vector<Token> tokens,
@@ -106,6 +113,7 @@ class Parser {
   void report(Message message, Span span, std::vector<std::string> arguments = {});
   void report_read_as_meant(Span span, const std::string& wanted);
   void report_unsupported(Span span, std::string construct, std::string advice, std::vector<Edit> edits = {});
+  void report_where_it_runs(Statement& statement, std::string advice, bool is_of_host);
   void skip_line();
   void skip_to_separator(size_t bracket_end);
 
@@ -226,8 +234,9 @@ class Parser {
   int block_depth_ = 0;
   int num_errors_ = 0;
   bool in_main_guard_ = false;
-  int open_brackets_ = 0;    ///< that are being read
-  bool was_mended_ = false;  ///< a part of this statement failed in brackets, and was told
+  bool in_plain_function_ = false;  ///< without decorators, which the host program alone may call
+  int open_brackets_ = 0;           ///< that are being read
+  bool was_mended_ = false;         ///< a part of this statement failed in brackets, and was told
 };
 
 // Elements separated by commas up to the closing bracket of tokens_[open], which stays. add_bad: takes the

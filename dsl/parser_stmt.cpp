@@ -122,6 +122,14 @@ void Parser::report_unsupported(Span span, std::string construct, std::string ad
   diagnostics_.back().edits = std::move(edits);
 }
 
+// What the host program does is no mistake where no pipeline comes by: `is_of_host` says that it may be such.
+void Parser::report_where_it_runs(Statement& statement, std::string advice, bool is_of_host) {
+  if (is_of_host)
+    statement.advice = std::move(advice);
+  else
+    report_unsupported(statement.keyword_span, statement.text, std::move(advice));
+}
+
 void Parser::check_chain(int length) {
   if (length > kMaxChainLength) fail(Message::kChainTooLong, token().span, {std::to_string(kMaxChainLength)});
 }
@@ -486,7 +494,7 @@ StatementPtr Parser::parse_unsupported_line(std::string construct, std::string a
   for (size_t i = names; i < at_ && first.text != "del"; ++i) {
     if (tokens_[i].kind == TokenKind::kName) add_lost_name(*statement, tokens_[i]);
   }
-  report_unsupported(first.span, construct, std::move(advice));
+  report_where_it_runs(*statement, std::move(advice), in_plain_function_);
   return statement;
 }
 

@@ -30,8 +30,6 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(
         Refused{"class A:\n    x = 1\nA.x\ny = A()", "`class`", "struct",
                 "import galatea\na = galatea.struct(x=1)\ny = a.x"},
-        Refused{"class A(B, metaclass=C):\n    def f(self): return self.x", "`class`", "functions",
-                "def f(x): return x"},
         Refused{"@dataclass\nclass A:\n    x: int = 1", "`class`", "struct",
                 "import galatea\ndef a(x=1): return galatea.struct(x=x)\ny = a(x=2).x"},
         Refused{"try:\n    x = f()\nexcept ValueError as e:\n    x = 2\nx", "`try`", "if",
@@ -95,6 +93,55 @@ TEST(RefusedNames, AreUnknownWithAHintAndHaveATwin) {
     const Staged accepted = stage("t.dali-dsl", std::string("x = 1\n") + right + "\n");
     EXPECT_TRUE(accepted.result.diagnostics.empty()) << right << "\n" << accepted.diagnostics;
   }
+}
+
+/// A model and a training loop beside a pipeline are no mistakes; what a pipeline runs of them is, once.
+TEST(HostCode, IsToldWhereAPipelineComesBy) {
+  const std::string beside = R"(from nvidia.dali import fn, pipeline_def
+import torch
+
+
+class Net(torch.nn.Module):
+    def forward(self, x):
+        with torch.no_grad():
+            return self.layer(x)
+
+
+def train(net):
+    global best
+    with torch.no_grad():
+        best = net(1)
+    try:
+        del best
+    finally:
+        pass
+    return best
+
+
+def enter(x):
+    with torch.no_grad():
+        return x
+
+
+@pipeline_def(batch_size=1)
+def p():
+    data, label = fn.readers.file(files=["a.jpg"])
+    return )";
+  EXPECT_EQ(stage("t.dali-dsl", beside + "data\n").diagnostics, "");
+  const auto told = [&](const std::string& returned) {
+    const Staged staged = stage("t.dali-dsl", beside + returned + "\n");
+    std::vector<std::string> out;
+    for (const Diagnostic& diagnostic : staged.result.diagnostics)
+      out.push_back(diagnostic.code + " " + diagnostic.message);
+    return out;
+  };
+  using Messages = std::vector<std::string>;
+  EXPECT_EQ(told("enter(data), enter(label)"), Messages{"G0102 `with` is not part of the language"});
+  EXPECT_EQ(told("Net()(data)"),
+            Messages{"G0286 `Net` belongs to the host program, not into a pipeline file"});
+  EXPECT_EQ(told("train(data)"), (Messages{"G0102 `global` is not part of the language",
+                                           "G0102 `with` is not part of the language",
+                                           "G0102 `try` is not part of the language"}));
 }
 
 }  // namespace
