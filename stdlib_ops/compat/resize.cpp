@@ -291,18 +291,14 @@ StageRef resize_filtered(RecipeBuilder& b, const CompatSource& source, const Com
   /// one makes next to nothing.
   const auto in_order = [&](const CompatAxis& first, const CompatBand& of_first, const CompatAxis& second,
                             CompatBand of_second, const Expr& taken) {
-    CompatAxis made = first;
     Axes extents = source.extents;
     if (taken) {
-      for (const int dim : {rows.dim, columns.dim}) {
-        Expr& extent = extents[static_cast<size_t>(dim)];
-        extent = select(taken, extent, i64(1));
-      }
-      made.n = select(taken, first.n, i64(1));
+      Expr& extent = extents[static_cast<size_t>(second.dim)];
+      extent = select(taken, extent, i64(1));
       of_second.taps = select(taken, of_second.taps, i64(1));  // a band has one at least
     }
     const StageRef between =
-        apply_band(b, "across", made, of_first, source.window, extents, type, accumulator, finish);
+        apply_band(b, "across", first, of_first, source.window, extents, type, accumulator, finish);
     extents = source.extents;
     extents[static_cast<size_t>(first.dim)] = first.n;
     return apply_band(b, "resize", second, of_second, between, extents, type, accumulator, finish);
