@@ -124,9 +124,9 @@ TEST_F(FarStoreTest, LookingFromFrontToBackTakesFewRequests) {
     uint8_t head[12];
     ASSERT_TRUE((*source)->read(static_cast<int64_t>(at), head));
     ASSERT_EQ(head[0], static_cast<uint8_t>(file[at]));
+    store.finish_ahead();  // where a request ends that runs beside the reading depends on how far that is
   }
-  // Of 64 blocks. Where a request ends that runs beside the reading depends on how far that is.
-  EXPECT_LE(server.requests().size(), 16U);
+  EXPECT_LE(server.requests().size(), 32U);  // of 64 blocks; fewer where the reading does not wait
 }
 
 TEST_F(FarStoreTest, CopiesOnDiskServeUntilTheFileChanges) {
