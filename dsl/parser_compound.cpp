@@ -30,7 +30,7 @@ StatementPtr Parser::parse_compound(std::string_view keyword) {
   if (keyword == "try") return parse_try();
   if (keyword == "async")
     return parse_unsupported_block("`async`",
-                                   "a pipeline is evaluated before it runs; use plain `def` and `for`");
+                                   {"a pipeline is evaluated before it runs; use plain `def` and `for`"});
   if (keyword == "elif" || keyword == "else")
     fail(Message::kStrayClause, token().span, {std::string(keyword), "an `if`, `for` or `while`"});
   if (keyword == "except" || keyword == "finally")
@@ -39,12 +39,15 @@ StatementPtr Parser::parse_compound(std::string_view keyword) {
 }
 
 // `with pipe:` and `with Pipeline(…):` build a pipeline; files are opened, and all else is of the host program.
-std::string Parser::advice_for_with() const {
-  if (token(1).text == "open") return python_name_advice("open");
+Advice Parser::advice_for_with() const {
+  if (token(1).text == "open") return {python_name_advice("open"), in_plain_function_};
   const bool is_name = token(1).kind == TokenKind::kName && (is(":", 2) || is("as", 2));
   if (is_name || token(1).text == "Pipeline" || token(3).text == "Pipeline")
-    return "write a function decorated with `@pipeline_def` and return its outputs";
-  return std::string(kHostBlock);
+    return {"write a function decorated with `@pipeline_def` and return its outputs"};
+  return {
+      "a pipeline has no state to enter: write the lines of the block without it, or leave them to the "
+      "host program",
+      in_plain_function_};
 }
 
 // What `if` and `while` ask; `=` in place of `==` is told and read as that.

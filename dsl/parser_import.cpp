@@ -207,7 +207,7 @@ std::string Parser::pipeline_within(size_t at) const {
 }
 
 // A class that inherits from Pipeline is a function here: what `__init__` takes are its parameters.
-std::string Parser::advice_for_class() const {
+Advice Parser::advice_for_class() const {
   size_t at = at_ + 1;
   const std::string name(tokens_[at].text);
   bool of_pipeline = false, extends_others = false;
@@ -221,23 +221,28 @@ std::string Parser::advice_for_class() const {
                                                           kBasesOfRecords.end());
   }
   if (const std::string pipeline = of_pipeline ? "" : pipeline_within(at); !pipeline.empty())
-    return "move `" + pipeline +
-           "` out of the class, as a function without `self`: what it reads of `self` " +
-           "are its parameters";
+    return {"move `" + pipeline +
+            "` out of the class, as a function without `self`: what it reads of `self` " +
+            "are its parameters"};
   if (const std::string method = of_pipeline ? "" : method_with_pipeline(at); !method.empty())
-    return "write what `" + method +
-           "` does under `with` as a function under `@pipeline_def` that returns the outputs; the rest of the "
-           "class belongs to the host program";
+    return {
+        "write what `" + method +
+        "` does under `with` as a function under `@pipeline_def` that returns the outputs; the rest of the "
+        "class belongs to the host program"};
   bool calls_operators = false;
   for (size_t i = at, last = end_of_block(at); i + 1 < last; ++i)
     calls_operators = calls_operators || (tokens_[i].text == "fn" && tokens_[i + 1].text == ".");
   if (!of_pipeline && calls_operators)
-    return "write a function: what `__init__` took are its parameters, what `self` held are names of its own";
-  if (!of_pipeline && extends_others && !feeds_data(at)) return std::string(kHostClass);
+    return {
+        "write a function: what `__init__` took are its parameters, what `self` held are names of its own"};
+  if (!of_pipeline && extends_others && !feeds_data(at))
+    return {
+        "what other code calls belongs to the host program; what a pipeline needs of it, write as functions",
+        true};
   if (!of_pipeline)
-    return feeds_data(at) ? "it belongs to the host program, which feeds what it gives: "
-                            "`fn.external_source(name=\"data\")`"
-                          : "use functions, and `galatea.struct(name=value)` for records";
+    return {feeds_data(at) ? "it belongs to the host program, which feeds what it gives: "
+                             "`fn.external_source(name=\"data\")`"
+                           : "use functions, and `galatea.struct(name=value)` for records"};
   std::string parameters;
   constexpr std::array kOfThePipeline = {"self",      "batch_size", "num_threads",
                                          "device_id", "seed",       "max_batch_size"};
@@ -255,17 +260,45 @@ std::string Parser::advice_for_class() const {
     }
     break;
   }
-  return "write a function: `@pipeline_def(batch_size=…)` above `def " + snake_case(name) + "(" + parameters +
-         "):`, which does what `define_graph` did and returns its outputs; what `__init__` took are its parameters";
+  return {
+      "write a function: `@pipeline_def(batch_size=…)` above `def " + snake_case(name) + "(" + parameters +
+      "):`, which does what `define_graph` did and returns its outputs; what `__init__` took are its parameters"};
+}
+
+void Parser::report_unsupported(Span span, std::string construct, std::string advice,
+                                std::vector<Edit> edits) {
+  if (in_main_guard_) return;
+  report(Message::kUnsupportedSyntax, span, {std::move(construct), std::move(advice)});
+  diagnostics_.back().edits = std::move(edits);
+}
+
+// What the host program does is no mistake where no pipeline comes by.
+void Parser::report_where_it_runs(Statement& statement, Advice advice) {
+  if (advice.may_be_of_host)
+    statement.advice = std::move(advice.text);
+  else
+    report_unsupported(statement.keyword_span, statement.text, std::move(advice.text));
+}
+
+StatementPtr Parser::parse_unsupported_line(std::string construct, std::string advice) {
+  const Token first = tokens_[at_++];
+  auto statement = make_statement(StatementKind::kUnsupported, first);
+  statement->text = construct;
+  size_t names = at_;
+  parse_expression_list(true, "after " + construct);
+  for (size_t i = names; i < at_ && first.text != "del"; ++i) {
+    if (tokens_[i].kind == TokenKind::kName) add_lost_name(*statement, tokens_[i]);
+  }
+  report_where_it_runs(*statement, {std::move(advice), in_plain_function_});
+  return statement;
 }
 
 // A header, and a block that is read for syntax errors only.
-StatementPtr Parser::parse_unsupported_block(std::string construct, std::string advice) {
+StatementPtr Parser::parse_unsupported_block(std::string construct, Advice advice) {
   const Token first = token();
   auto statement = make_statement(StatementKind::kUnsupported, first);
   statement->text = construct;
-  const bool is_of_host = advice == kHostClass || (advice == kHostBlock && in_plain_function_);
-  report_where_it_runs(*statement, std::move(advice), is_of_host);
+  report_where_it_runs(*statement, std::move(advice));
   bool names_itself = first.text == "class" || (first.text == "async" && is("def", 1));
   parse_unsupported_header(*statement);
   bool guard = in_main_guard_;
@@ -339,11 +372,10 @@ StatementPtr Parser::parse_try() {
   statement->kind = StatementKind::kUnsupported;
   statement->text = "`try`";
   move_into(statement->orelse, std::move(handlers));
-  report_where_it_runs(
-      *statement,
-      "nothing is caught at compile time; test with `if` before the call, and use `on_error=` "
-      "for broken samples",
-      in_plain_function_);
+  report_where_it_runs(*statement,
+                       {"nothing is caught at compile time; test with `if` before the call, and use "
+                        "`on_error=` for broken samples",
+                        in_plain_function_});
   return statement;
 }
 

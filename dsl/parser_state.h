@@ -34,12 +34,11 @@ inline bool begins_value(const Token& t) {
 }
 inline bool touches(const Token& left, const Token& right) { return left.span.end == right.span.begin; }
 
-/// What to do with a class, and with `with`, that no pipeline comes by.
-inline constexpr std::string_view kHostClass =
-    "what other code calls belongs to the host program; what a pipeline needs of it, write as functions";
-inline constexpr std::string_view kHostBlock =
-    "a pipeline has no state to enter: write the lines of the block without it, or leave them to the "
-    "host program";
+/// What to do in place of a construct that is out. What may be the host program's is told where it runs.
+struct Advice {
+  std::string text;
+  bool may_be_of_host = false;
+};
 
 class Parser {
  public:
@@ -113,7 +112,7 @@ class Parser {
   void report(Message message, Span span, std::vector<std::string> arguments = {});
   void report_read_as_meant(Span span, const std::string& wanted);
   void report_unsupported(Span span, std::string construct, std::string advice, std::vector<Edit> edits = {});
-  void report_where_it_runs(Statement& statement, std::string advice, bool is_of_host);
+  void report_where_it_runs(Statement& statement, Advice advice);
   void skip_line();
   void skip_to_separator(size_t bracket_end);
 
@@ -142,14 +141,14 @@ class Parser {
   StatementPtr parse_import_from();
   std::string parse_dotted_name();
   ImportName parse_dotted_import(Statement& statement, const Token& begin);
-  StatementPtr parse_unsupported_block(std::string construct, std::string advice);
+  StatementPtr parse_unsupported_block(std::string construct, Advice advice);
   StatementPtr parse_try();
   size_t end_of_block(size_t at) const;
   bool feeds_data(size_t at) const;
   std::string method_with_pipeline(size_t at) const;
-  std::string advice_for_with() const;
+  Advice advice_for_with() const;
   std::string pipeline_within(size_t at) const;
-  std::string advice_for_class() const;
+  Advice advice_for_class() const;
   void parse_with_items(Statement& statement);
   void parse_unsupported_header(Statement& statement);
   void add_lost_name(Statement& statement, const Token& name);

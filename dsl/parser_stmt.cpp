@@ -115,21 +115,6 @@ Token Parser::expect_name(std::string_view context) {
   return tokens_[at_++];
 }
 
-void Parser::report_unsupported(Span span, std::string construct, std::string advice,
-                                std::vector<Edit> edits) {
-  if (in_main_guard_) return;
-  report(Message::kUnsupportedSyntax, span, {std::move(construct), std::move(advice)});
-  diagnostics_.back().edits = std::move(edits);
-}
-
-// What the host program does is no mistake where no pipeline comes by: `is_of_host` says that it may be such.
-void Parser::report_where_it_runs(Statement& statement, std::string advice, bool is_of_host) {
-  if (is_of_host)
-    statement.advice = std::move(advice);
-  else
-    report_unsupported(statement.keyword_span, statement.text, std::move(advice));
-}
-
 void Parser::check_chain(int length) {
   if (length > kMaxChainLength) fail(Message::kChainTooLong, token().span, {std::to_string(kMaxChainLength)});
 }
@@ -275,7 +260,7 @@ void Parser::parse_statement(Suite& out) {
     if (is("@")) return void(out.push_back(parse_decorated()));
     if (at_match_statement()) {
       return void(out.push_back(
-          parse_unsupported_block("`" + std::string(t.text) + "`", "use `if`/`elif` on the value")));
+          parse_unsupported_block("`" + std::string(t.text) + "`", {"use `if`/`elif` on the value"})));
     }
     refuse_foreign_line();
     correct_keyword();
@@ -483,19 +468,6 @@ void Parser::refuse_old_raise(const Expression& kind) {
   const std::string meant = std::string(written(kind.span)) + "(" + std::string(written(text->span)) + ")";
   report_translated(comma.span, "`,` behind an exception", "write `raise " + meant + "`",
                     {{cover(kind.span, text->span), meant, true}});
-}
-
-StatementPtr Parser::parse_unsupported_line(std::string construct, std::string advice) {
-  const Token first = tokens_[at_++];
-  auto statement = make_statement(StatementKind::kUnsupported, first);
-  statement->text = construct;
-  size_t names = at_;
-  parse_expression_list(true, "after " + construct);
-  for (size_t i = names; i < at_ && first.text != "del"; ++i) {
-    if (tokens_[i].kind == TokenKind::kName) add_lost_name(*statement, tokens_[i]);
-  }
-  report_where_it_runs(*statement, std::move(advice), in_plain_function_);
-  return statement;
 }
 
 StatementPtr Parser::parse_expression_statement() {

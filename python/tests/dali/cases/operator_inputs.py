@@ -135,7 +135,12 @@ def gives(m, operator, arrays, layout):
         made = operator(m, x)
         return tuple(made) if isinstance(made, (list, tuple)) else made
 
-    options = {"batch_size": len(arrays), "num_threads": 1, "device_id": None, "seed": 5}
+    return told(m, body, len(arrays))
+
+
+def told(m, body, batch_size):
+    """Type, layout, shapes and mean of each output of a pipeline; "refused" for an error."""
+    options = {"batch_size": batch_size, "num_threads": 1, "device_id": None, "seed": 5}
     try:
         outputs = m.pipeline_def(**options)(body)().run()
     except Exception:
