@@ -20,6 +20,9 @@ namespace {
 
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
+// Warnings are about a text that has a form all the same.
+bool is_error(const Diagnostic& diagnostic) { return diagnostic.severity == Severity::kError; }
+
 // The first line says how lines end.
 bool ends_lines_with_crlf(const std::string& text) {
   size_t line_break = text.find('\n');
@@ -138,9 +141,7 @@ FormatResult format_on_this_stack(const std::string& file_name, const std::strin
     return result;
   }
   parse_module(file, source, result.diagnostics);
-  if (std::any_of(result.diagnostics.begin(), result.diagnostics.end(),
-                  [](const Diagnostic& d) { return d.severity == Severity::kError; }))
-    return result;
+  if (std::ranges::any_of(result.diagnostics, is_error)) return result;
   result.diagnostics.clear();
 
   const bool crlf = ends_lines_with_crlf(text);
@@ -151,8 +152,9 @@ FormatResult format_on_this_stack(const std::string& file_name, const std::strin
 
   std::vector<Diagnostic> wrong;
   const Meaning before = meaning_of(plain, wrong), after = meaning_of(formatted, wrong);
-  GALATEA_CHECK(wrong.empty() && before.tree == after.tree && before.words == after.words,
-                "the formatter would change what " + file_name + " means");
+  GALATEA_CHECK(
+      std::ranges::none_of(wrong, is_error) && before.tree == after.tree && before.words == after.words,
+      "the formatter would change what " + file_name + " means");
   result.text = marked ? std::string(kByteOrderMark) : std::string();
   result.text += crlf ? with_crlf(formatted) : formatted;
   result.changed = result.text != text;

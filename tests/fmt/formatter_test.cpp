@@ -53,6 +53,11 @@ TEST(Format, AFileWithASyntaxErrorIsNotTouched) {
   EXPECT_EQ(format_source("t", std::string((4 << 20) + 1, ' '), sources).diagnostics.at(0).code, "G0710");
 }
 
+/// The parser warns of what never runs; such a text has a form all the same.
+TEST(Format, AFileThatIsWarnedOfIsFormatted) {
+  EXPECT_EQ(format("def f():\n    return 2\n    b=2\n"), "def f():\n    return 2\n    b = 2\n");
+}
+
 TEST(Format, DirectivesKeepText) {
   EXPECT_EQ(format("# fmt: off\nm = [1,0,\n     0,1]\n# fmt: on\nx=1\n"),
             "# fmt: off\nm = [1,0,\n     0,1]\n# fmt: on\nx = 1\n");
