@@ -534,14 +534,14 @@ void Evaluator::run_while(const Statement& s) {
   finish_loop(s, loop);
 }
 
+void Evaluator::report_outside_loop(const Statement& s) {
+  fail(Message::kOutsideLoop, s.span, {s.kind == StatementKind::kBreak ? "break" : "continue"});
+}
+
 void Evaluator::run_break(const Statement& s) {
-  bool is_break = s.kind == StatementKind::kBreak;
-  if (frame_->loops.empty()) {
-    fail(Message::kOutsideLoop, s.span, {is_break ? "break" : "continue"});
-    return;
-  }
+  if (frame_->loops.empty()) return report_outside_loop(s);
   LoopState& loop = *frame_->loops.back();
-  (is_break ? loop.breaks : loop.continues).push_back(end_path(Value::none(), s.span));
+  (s.kind == StatementKind::kBreak ? loop.breaks : loop.continues).push_back(end_path(Value::none(), s.span));
 }
 
 void Evaluator::run_return(const Statement& s) {

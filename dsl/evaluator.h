@@ -249,6 +249,7 @@ class Evaluator {
   void run_return(const Statement& s);
   void remember_returned(const Expression* value);
   void run_break(const Statement& s);
+  void report_outside_loop(const Statement& s);
   void run_function(const Statement& s);
   void run_assert(const Statement& s);
   void run_raise(const Statement& s);

@@ -5,6 +5,7 @@
 // `torch.save`, is silent here, since it may well be called there.
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "dsl/dali_names.h"
 #include "dsl/evaluator.h"
@@ -45,7 +46,9 @@ class UncalledFunction {
     std::vector<std::string> names;
     collect_bound_names(body, names);
     Scope scope(*this, names, parameters);
+    const int loops = std::exchange(num_loops_, 0);
     walk(body);
+    num_loops_ = loops;
   }
 
  private:
@@ -81,7 +84,12 @@ class UncalledFunction {
       if (target->kind != ExpressionKind::kName) walk(target.get());
     walk(s.value.get());
     walk(s.message.get());
+    const bool leaves_loop = s.kind == StatementKind::kBreak || s.kind == StatementKind::kContinue;
+    if (leaves_loop && num_loops_ == 0) ev_.report_outside_loop(s);
+    const bool is_loop = s.kind == StatementKind::kFor || s.kind == StatementKind::kWhile;
+    num_loops_ += is_loop ? 1 : 0;
     walk(s.body);
+    num_loops_ -= is_loop ? 1 : 0;
     walk(s.orelse);
   }
 
@@ -163,6 +171,7 @@ class UncalledFunction {
   Evaluator& ev_;
   const Frame& file_;
   std::vector<std::set<std::string>> scopes_;
+  int num_loops_ = 0;  ///< around the statement, in its function
 };
 
 void Evaluator::check_uncalled(ModuleObject& module) {

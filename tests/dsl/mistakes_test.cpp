@@ -180,6 +180,26 @@ def train(loader, model: torch.nn.Module, *, epochs=3, **kw):
   EXPECT_TRUE(staged.result.diagnostics.empty()) << staged.diagnostics;
 }
 
+// A loop around the function that holds it is no loop of its own, whether it is called or not.
+TEST(Mistakes, LoopsAreLeftFromInsideOnly) {
+  for (const char* call : {"", "f()\n"}) {
+    const Staged staged = stage("t.dali-dsl", std::string(R"(
+def f():
+    for x in [1]:
+        def g():
+            continue
+        g()
+        break
+    else:
+        pass
+    break
+)") + call);
+    const std::vector<Diagnostic>& told = staged.result.diagnostics;
+    ASSERT_EQ(told.size(), 2u) << staged.diagnostics;
+    EXPECT_TRUE(told[0].code == "G0225" && told[1].code == "G0225") << staged.diagnostics;
+  }
+}
+
 TEST(Mistakes, EditsThatMeetAreNotBothApplied) {
   Diagnostic first, second;
   first.edits = {{{1, 2, 5}, "x", true}};
