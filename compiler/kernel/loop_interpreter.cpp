@@ -22,6 +22,7 @@ struct Memory {
   int64_t low = 0, high = -1;  ///< elements that exist: [low, high]
   int64_t last_readable = -1;  ///< loads may also touch the padding
   DType type = DType::kU8;
+  bool is_shared = false;
 };
 
 /// An expression as steps that stand side by side in memory, with what its nodes tell: tests run each of them
@@ -63,11 +64,13 @@ class Interpreter {
   int64_t shared_bytes() { return std::max(integer(kernel_.block_bytes), block_memory(kernel_)); }
   void place_buffers() {
     if (kernel_.block_bytes) shared_.resize(static_cast<size_t>(shared_bytes() + runtime::kBufferPadding));
+    owners_.resize(shared_.size(), -1);
     for (size_t b = 0; b < kernel_.buffers.size(); ++b) {
       const LoopBuffer& buffer = kernel_.buffers[b];
       Memory memory;
       memory.type = buffer.type;
       if (buffer.kind == BufferKind::kShared) {
+        memory.is_shared = true;
         memory.data = shared_.data();
         memory.high = shared_bytes() / size_of(buffer.type) - 1;
       } else if (buffer.kind == BufferKind::kScratch) {
@@ -104,6 +107,8 @@ class Interpreter {
   Cell load(int buffer, int64_t offset) {
     const Memory& m = memories_[static_cast<size_t>(buffer)];
     if (offset < m.low || offset > m.last_readable) refuse("load of", buffer, offset);
+    if (m.is_shared && owners_[static_cast<size_t>(offset * size_of(m.type))] != buffer)
+      refuse("load of what is not stored in this tile:", buffer, offset);
     return load_cell(m.type, m.data + offset * size_of(m.type));
   }
 
@@ -170,7 +175,10 @@ class Interpreter {
     const int64_t n = end - begin;
     const auto body = [&](int64_t i) {
       vars_[static_cast<size_t>(node.var)] = cell_from_int(DType::kI64, i);
-      if (node.role == LoopRole::kTile) std::fill(shared_.begin(), shared_.end(), uint8_t{0xA5});
+      if (node.role == LoopRole::kTile) {
+        std::fill(shared_.begin(), shared_.end(), uint8_t{0xA5});
+        std::fill(owners_.begin(), owners_.end(), -1);
+      }
       run_block(node.body);
     };
     if (!permuted_ || node.role == LoopRole::kSerial) {
@@ -190,6 +198,10 @@ class Interpreter {
     const int64_t offset = integer(node.offset);
     Cell cell = value(node.value);
     if (offset < m.low || offset > m.high) refuse("store to", node.buffer, offset);
+    if (m.is_shared) {
+      const auto owned = owners_.begin() + static_cast<std::ptrdiff_t>(offset * size_of(m.type));
+      std::fill_n(owned, size_of(m.type), node.buffer);
+    }
     uint8_t* address = m.data + offset * size_of(m.type);
     if (node.add) {
       const ScalarOp op = node.combiner == Combiner::kSum   ? ScalarOp::kAdd
@@ -220,6 +232,7 @@ class Interpreter {
   std::vector<Cell> vars_;
   std::vector<Memory> memories_;
   std::vector<uint8_t> shared_;  ///< of the tile that is being made
+  std::vector<int> owners_;      ///< per byte of shared_: the buffer that was stored there last
   NodeMap<std::unique_ptr<Steps>> steps_;
   std::unordered_map<const BandRow*, Block> expanded_;
   std::vector<DType> var_types_;

@@ -178,6 +178,7 @@ class TilePlanner {
     }
     reach->reader = reader;
     reach->border = border == Border::kReflect101 ? border : Border::kClamp;
+    reach->inside = border == Border::kNone;
     add(tiles_.reaches[at(target)][d], std::move(*reach));
   }
   static void add(Reaches& all, Reach reach) {
@@ -186,7 +187,10 @@ class TilePlanner {
              same_or_none(other.first, reach.first) && same(other.scale, reach.scale) &&
              same(other.low, reach.low) && same(other.high, reach.high) && other.border == reach.border;
     };
-    if (std::none_of(all.begin(), all.end(), equal_reach)) all.push_back(std::move(reach));
+    if (const auto found = std::ranges::find_if(all, equal_reach); found != all.end())
+      found->inside &= reach.inside;
+    else
+      all.push_back(std::move(reach));
   }
 
   /// Through readers that are themselves kept to what they are read by, as far as indices are affine: then
@@ -204,11 +208,12 @@ class TilePlanner {
         Reach all = point(lower(reach.scale, const_int(0), end), higher(reach.scale, const_int(0), end));
         all.low = all.low + reach.low, all.high = all.high + reach.high;
         all.border = reach.border;
+        all.inside = reach.inside;
         add(out, std::move(all));
         continue;
       }
-      const bool folded = std::any_of(next.begin(), next.end(), [](const Reach& r) {
-        return r.first || r.border == Border::kReflect101;
+      const bool folded = std::any_of(next.begin(), next.end(), [&](const Reach& r) {
+        return r.first || r.border == Border::kReflect101 || is_corrected(r, reach, stage(s).extents[d]);
       });
       const bool plain = next.size() == 1 && next[0].axis >= 0 && is_const_int(next[0].scale, 1) &&
                          is_const_int(next[0].low, 0) && is_const_int(next[0].high, 0);
@@ -224,9 +229,23 @@ class TilePlanner {
     if (whole) out.clear();
     tiles_.reaches[at(s)][d] = std::move(out);
   }
+  /// Whether all that `by` asks of a stage may lie outside of it: then the stage's own range, which is
+  /// corrected, says what that reads in turn, and `by` does not. `extent`: of what is read through `reach`.
+  bool is_corrected(const Reach& by, const Reach& reach, const Expr& extent) const {
+    const Expr& own = stage(reach.reader).extents[at(reach.axis)];
+    const bool around_zero =
+        is_const(by.low) && const_value(by.low) <= 0 && is_const(by.high) && const_value(by.high) >= 0;
+    const bool meets =
+        around_zero &&
+        (by.axis < 0 || (is_const_int(by.scale, 1) && same(stage(by.reader).extents[at(by.axis)], own)));
+    const bool corrected_alike = !reach.first && is_const_int(reach.scale, 1) && is_const_int(reach.low, 0) &&
+                                 is_const_int(reach.high, 0) && same(own, extent);
+    return !by.inside && !meets && !corrected_alike;
+  }
   static Reach behind(const Reach& reach, const Reach& by) {
     Reach out = by;
     out.border = reach.border;
+    out.inside = by.inside && reach.inside;
     if (reach.first) {
       out.first = rewrite(reach.first,
                           [&](const Expr& x) { return x->kind == ExprKind::kAxis ? axis(by.axis) : Expr(); });

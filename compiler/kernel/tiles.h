@@ -21,6 +21,7 @@ struct Reach {
   Expr scale, low, high;       ///< over parameters
   Expr first;                  ///< not empty: in place of scale * axis, over the reader's axis
   Border border = Border::kNone;
+  bool inside = false;  ///< no index is outside of what is read, so the border corrects none
 };
 /// What all readers of one axis of a stage need: a hull of reaches; empty: all of it.
 using Reaches = std::vector<Reach>;

@@ -22,6 +22,8 @@ SampleKernel resize_u8(bool chw, int channels);
 SampleKernel resize_read_backwards();
 /// Rows by a table, one for each row of the output: what one row needs is known, what several need is not.
 SampleKernel nearest_rows(int channels);
+/// Windows of windows, each around a row that may lie far outside of what it is taken from.
+SampleKernel shifted_windows();
 /// The same resize over f32 pixels.
 SampleKernel resize_f32(int channels);
 /// An image on a larger canvas, or cut off by a smaller one.

@@ -2,6 +2,7 @@
 // those in tiles.
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "tests/loops/sample_kernels.h"
 #include "tests/loops/sample_stages.h"
@@ -460,6 +461,38 @@ SampleKernel flip_view() {
   return out;
 }
 
+SampleKernel shifted_windows() {
+  Kernel k;
+  k.name = "shifted_windows";
+  add_params(k, {{"h", DType::kI64}, {"w", DType::kI64}, {"dy", DType::kI64}, {"step", DType::kI64}});
+  const std::vector<Expr> large = {i64(0) * const_int(2) + const_int(1), i64(1), const_int(3)};
+  k.inputs.push_back({"image", DType::kU8, large, 2});
+  const auto most = [](const std::function<Expr(int64_t)>& at) { return max(max(at(-1), at(0)), at(1)); };
+  k.stages.push_back(map("across", DType::kU8, large, most([&](int64_t d) {
+                           return in(0, DType::kU8, {axis(0), axis(1) + const_int(d), axis(2)},
+                                     Border::kClamp);
+                         })));
+  k.stages.push_back(map("every_other", DType::kU8, {i64(0), i64(1), const_int(3)}, most([&](int64_t d) {
+                           return of(0, DType::kU8, {axis(0) * i64(3) + const_int(d), axis(1), axis(2)},
+                                     Border::kClamp);
+                         })));
+  k.stages.push_back(map("shifted", DType::kU8, {i64(0), i64(1), const_int(3)}, most([&](int64_t d) {
+                           return of(1, DType::kU8, {axis(0) + i64(2) + const_int(d), axis(1), axis(2)},
+                                     Border::kClamp);
+                         })));
+  k.outputs.push_back({2, {0, 1, 2}, true, 3});
+  SampleKernel out{k, {}};
+  for (const auto& [h, w, dy, step] :
+       std::vector<std::tuple<int64_t, int64_t, int64_t, int64_t>>{{40, 35, 0, 2},
+                                                                   {70, 9, 60, 2},
+                                                                   {70, 9, 600, 1},
+                                                                   {50, 40, -45, 2},
+                                                                   {50, 40, -700, 1},
+                                                                   {1, 5, 3, 0}})
+    out.params.push_back({bits(h), bits(w), bits(dy), bits(step)});
+  return out;
+}
+
 std::vector<std::pair<std::string, SampleKernel>> tiled_kernels() {
   std::vector<std::pair<std::string, SampleKernel>> out;
   const auto windows = [](SampleKernel sample) {
@@ -488,6 +521,7 @@ std::vector<std::pair<std::string, SampleKernel>> tiled_kernels() {
   out.emplace_back("tiles_of_gaussian_constant", windows(gaussian(Border::kConstant, 3)));
   out.emplace_back("tiles_of_window", std::move(known));
   out.emplace_back("tiles_of_nearest_rows", nearest_rows(3));
+  out.emplace_back("tiles_of_shifted_windows", shifted_windows());
   return out;
 }
 
