@@ -68,8 +68,10 @@ bool is_shared_by_channels(const Stage& reader, const Expr& load) {
 }
 
 /// An axis in groups is as long as all of the groups.
-void take_apart(const GroupedAxis& grouped, const Stage& map, std::vector<Expr>* box) {
-  (*box)[static_cast<size_t>(grouped.axis)] = map.extents[static_cast<size_t>(grouped.group)];
+void take_apart(const GroupedAxis& grouped, const Stage& reader, const Stage& map, std::vector<Expr>* box) {
+  const size_t first = grouped.reduced ? box->size() - reader.reduce_extents.size() : 0;
+  const size_t at = first + static_cast<size_t>(grouped.axis);
+  (*box)[at] = map.extents[static_cast<size_t>(grouped.group)];
   box->push_back(map.extents[static_cast<size_t>(grouped.place)]);
 }
 
@@ -164,7 +166,7 @@ Recomputation recomputation(const Kernel& kernel, int stage) {
         if (std::any_of(seen.begin(), seen.end(), [&](const Expr& known) { return same(known, e); })) return;
         seen.push_back(e);
         std::vector<Expr> box = box_of(reader, part);
-        if (const auto grouped = grouped_axis(*e)) take_apart(*grouped, map, &box);
+        if (const auto grouped = grouped_axis(*e)) take_apart(*grouped, reader, map, &box);
         if (is_shared_by_channels(reader, e)) box[reader.extents.size() - 1] = const_int(1);
         const double volume = relative_volume(box, map.extents);
         out.evaluations += volume;

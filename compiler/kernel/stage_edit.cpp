@@ -91,7 +91,8 @@ namespace {
 
 /// index = axis `op` a constant.
 bool is_part_of_axis(const Expr& index, ScalarOp op) {
-  return index->kind == ExprKind::kOp && index->op == op && index->args[0]->kind == ExprKind::kAxis &&
+  return index->kind == ExprKind::kOp && index->op == op &&
+         (index->args[0]->kind == ExprKind::kAxis || index->args[0]->kind == ExprKind::kReduceAxis) &&
          is_const(index->args[1]) && const_value(index->args[1]) > 1;
 }
 
@@ -114,7 +115,7 @@ std::optional<GroupedAxis> grouped_axis(const ExprNode& load) {
       if (is_part_of_axis(quotient, ScalarOp::kDiv) && same(quotient->args[0], remainder->args[0]) &&
           same(quotient->args[1], remainder->args[1]))
         return GroupedAxis{remainder->args[0]->index, remainder->args[1], static_cast<int>(group),
-                           static_cast<int>(place)};
+                           static_cast<int>(place), remainder->args[0]->kind == ExprKind::kReduceAxis};
     }
   }
   return std::nullopt;

@@ -41,6 +41,7 @@ struct GroupedAxis {
   int axis = -1;
   Expr size;
   int group = -1, place = -1;  ///< which indices of the load
+  bool reduced = false;        ///< an axis along which a reduction adds up
 };
 /// The first axis that the load's indices take apart so.
 std::optional<GroupedAxis> grouped_axis(const ExprNode& load);

@@ -4,6 +4,7 @@
 // by frequency and time. Sixteen windows go through the transform side by side: they are the lanes of its loops.
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <numbers>
 
 #include "stdlib_ops/common/fft.h"
@@ -83,7 +84,7 @@ class Spectrogram {
     const bool centred = b_.flag("center_windows");
     const Expr windows = centred ? samples_ / step_ + i64(1) : (samples_ - length) / step_ + i64(1);
     const Expr groups = (windows + i64(kTogether - 1)) / i64(kTogether);
-    const StageRef signal = signal_around(centred ? length / i64(2) : i64(0), groups);
+    const Sample sample = samples_of(centred ? length / i64(2) : i64(0), groups);
     const int weights = constant_vector(b_, "window", window());
     const StageRef power = power_spectrum_stage(
         b_, "spectrum",
@@ -92,8 +93,7 @@ class Spectrogram {
          .points = points_,
          .element =
              [&](const Axes& before, const Expr& row, const Axes& behind) {
-               const Expr start = (before[0] * i64(kTogether) + behind[0]) * step_;
-               const Expr weighed = b_.load(signal, {start + row}) * b_.load(weights, {row});
+               const Expr weighed = sample(before[0], behind[0], row) * b_.load(weights, {row});
                return length_ == points_ ? weighed : select(row < length, weighed, f32(0));
              }},
         b_.integer("power") == 1);
@@ -117,13 +117,26 @@ class Spectrogram {
              "pad it, or set center_windows=True", "window_length");
   }
 
-  /// The signal from `before` samples in front of it to the end of the last group's windows.
-  StageRef signal_around(const Expr& before, const Expr& groups) {
+  /// Sample `row` of a window of a group, f32.
+  using Sample = std::function<Expr(const Expr& group, const Expr& window, const Expr& row)>;
+
+  /// Windows see the signal from `before` samples in front of it. What a group's windows see of it is made as one
+  /// row, which stays in the cache, and has ends of windows twice; windows apart have nothing in common.
+  Sample samples_of(const Expr& before, const Expr& groups) {
     const Border border =
         b_.flag("center_windows") && b_.flag("reflect_padding") ? Border::kReflect101 : Border::kConstant;
-    const Expr extent = (groups * i64(kTogether) - i64(1)) * step_ + i64(points_);
-    return b_.map("signal", DType::kF32, {extent},
-                  [&](const Axes& at) { return b_.load(0, place_in_signal(at[0] - before), border); });
+    const auto heard = [this, border, before](const Expr& group, const Expr& sample) {
+      return b_.load(0, place_in_signal(group * i64(kTogether) * step_ + sample - before), border);
+    };
+    if (b_.integer("window_step") > points_)
+      return [this, heard](const Expr& group, const Expr& window, const Expr& row) {
+        return heard(group, window * step_ + row);
+      };
+    const StageRef signal = b_.map("signal", DType::kF32, {groups, i64(kTogether - 1) * step_ + i64(points_)},
+                                   [&](const Axes& at) { return heard(at[0], at[1]); });
+    return [this, signal](const Expr& group, const Expr& window, const Expr& row) {
+      return b_.load(signal, {group, window * step_ + row});
+    };
   }
   /// All axes of the input but one have one element; which, the run may have to tell.
   Axes place_in_signal(const Expr& sample) const {

@@ -55,7 +55,8 @@ void integer_bands(Kernel& kernel);
 ///   map s1 [C, H, W] { load(s0, axis1, axis2, axis0) }  output s1 [0, 1, 2]   ->   map s1 [H, W, C] {
 ///   load(s0, axis0, axis1, axis2) }  output s1 [2, 0, 1]
 void permute_outputs(Kernel& kernel);
-/// A band over a map that takes groups of places apart runs on the groups, and is taken apart itself.
+/// A band over a map that takes groups of places apart runs on the groups, and is taken apart itself; so do maps
+/// whose result is kept for several readers.
 ///   map s1 [F, T] { s0[axis1 / 16, axis0, axis1 % 16] }  band s2 [M, T] { source = s1[first + tap, axis1] }   ->
 ///   band s1 [G, M, 16] { source = s0[axis0, first + tap, axis2] }  map s2 [M, T] { s1[axis1 / 16, axis0, axis1 % 16] }
 void regroup_bands(Kernel& kernel);
