@@ -197,7 +197,12 @@ def make(options: dict[str, Any]) -> Any:
     if pipe is not None and pipe._is_debug:
         return pipe._fetch(options, at)
     with recording() as recorder:
-        feed, nodes = _declared(options, recorder, pipe._input_nodes if pipe else {}, at)
+        # A source gives whole batches, also where an arm of an `if` asks for them.
+        block, recorder.block = recorder.block, recorder.body
+        try:
+            feed, nodes = _declared(options, recorder, pipe._input_nodes if pipe else {}, at)
+        finally:
+            recorder.block = block
     if pipe is not None:
         pipe._feeds.append(feed)
     Again(nodes, lambda: make(options))
