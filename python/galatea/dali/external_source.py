@@ -14,7 +14,7 @@ from . import types
 from .errors import DeviceError
 from .graph import Again, recording
 from .names import WithoutEngine, getter, missing
-from .tensors import TensorCPU, TensorGPU, TensorListCPU, array_of, samples_in
+from .tensors import TensorCPU, TensorGPU, TensorListCPU, array_of, is_capsule, samples_in
 
 _ARGUMENTS = (
     "source num_outputs cycle layout dtype ndim name device cuda_stream use_copy_kernel batch "
@@ -30,6 +30,10 @@ def _array(value: Any) -> np.ndarray:
         raise RuntimeError(str(error)) from None
 
 
+def _is_array(value: Any) -> bool:
+    return any(hasattr(value, one) for one in ("shape", "__array_interface__")) or is_capsule(value)
+
+
 def batch_of(data: Any, batch_size: int, layout: str | None) -> tuple[Any, str | None]:
     """The samples of what was fed, and their layout: a list of numpy arrays, or one of them all.
 
@@ -41,7 +45,7 @@ def batch_of(data: Any, batch_size: int, layout: str | None) -> tuple[Any, str |
         samples = list(data._samples)
     elif isinstance(data, (list, tuple)):
         for one in data:
-            if not hasattr(one, "shape") and not hasattr(one, "__array_interface__"):
+            if not _is_array(one):
                 raise RuntimeError(
                     f"a {type(one).__name__} is no sample: give numpy arrays, torch tensors or "
                     "anything with __dlpack__"
@@ -50,7 +54,7 @@ def batch_of(data: Any, batch_size: int, layout: str | None) -> tuple[Any, str |
             layout = data[0].layout()
         samples = [_array(one) for one in data]
     else:
-        if not hasattr(data, "shape") and not hasattr(data, "__array_interface__"):
+        if not _is_array(data):
             raise RuntimeError(
                 f"a {type(data).__name__} is no batch: give an array whose first axis counts "
                 "samples, or a list of arrays"

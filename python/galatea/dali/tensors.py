@@ -31,19 +31,26 @@ class _Capsule:
         return (1, 0)
 
 
+def is_capsule(value: Any) -> bool:
+    """Whether it is what `__dlpack__` gives."""
+    return type(value).__name__ == "PyCapsule"
+
+
 def array_of(value: Any) -> np.ndarray:
     """A numpy array over what `value` holds; TypeError where it is no array."""
     if isinstance(value, np.ndarray):
         array = value
     elif isinstance(value, TensorCPU):
         return value._array
+    elif isinstance(value, TensorListCPU):
+        return value.as_array()
     elif hasattr(value, "__array_interface__"):
         array = np.asarray(value)
     elif hasattr(value, "__dlpack__"):
         if hasattr(value, "detach"):
             value = value.detach()
         array = np.from_dlpack(value)
-    elif type(value).__name__ == "PyCapsule":
+    elif is_capsule(value):
         array = np.from_dlpack(_Capsule(value))
     else:
         try:

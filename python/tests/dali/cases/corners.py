@@ -245,3 +245,28 @@ def portable(picture):
     """A picture as binary PNM."""
     height, width = picture.shape[:2]
     return f"P6 {width} {height} 255\n".encode() + picture.tobytes()
+
+
+FED = {
+    "capsule": lambda m: m.np.arange(6).reshape(2, 3).__dlpack__(),
+    "capsules": lambda m: [m.np.arange(k + 1).__dlpack__() for k in range(2)],
+    "list_as_sample": lambda m: [m.tensors.TensorListCPU(m.np.uint8([[1, 2], [3, 4]]))],
+    "buffers": lambda m: [array.array("i", [1, 2])],
+    "bytes": lambda m: [b"abc"],
+}
+
+
+@each(*FED)
+def fed_as(m, kind):
+    def fed():
+        pipe = m.Pipeline(batch_size=2, num_threads=1, device_id=None, prefetch_queue_depth=1)
+        with pipe:
+            pipe.set_outputs(m.fn.external_source(name="x"))
+        pipe.build()
+        pipe.feed_input("x", FED[kind](m))
+        return pipe.run()
+
+    def asked():
+        return m.run(lambda: m.fn.external_source(source=lambda: FED[kind](m)))
+
+    return [m.attempt(fed), m.attempt(asked)]
