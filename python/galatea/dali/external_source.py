@@ -200,13 +200,8 @@ def make(options: dict[str, Any]) -> Any:
     at = places.caller()
     if pipe is not None and pipe._is_debug:
         return pipe._fetch(options, at)
-    with recording() as recorder:
-        # A source gives whole batches, also where an arm of an `if` asks for them.
-        block, recorder.block = recorder.block, recorder.body
-        try:
-            feed, nodes = _declared(options, recorder, pipe._input_nodes if pipe else {}, at)
-        finally:
-            recorder.block = block
+    with recording() as recorder, recorder.for_all_samples():
+        feed, nodes = _declared(options, recorder, pipe._input_nodes if pipe else {}, at)
     if pipe is not None:
         pipe._feeds.append(feed)
     Again(nodes, lambda: make(options))
