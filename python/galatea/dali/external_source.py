@@ -24,6 +24,8 @@ _ARGUMENTS = (
 
 
 def _array(value: Any) -> np.ndarray:
+    if isinstance(value, TensorListCPU):
+        return value.as_array()
     try:
         return array_of(value)
     except TypeError as error:

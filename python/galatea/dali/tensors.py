@@ -42,8 +42,6 @@ def array_of(value: Any) -> np.ndarray:
         array = value
     elif isinstance(value, TensorCPU):
         return value._array
-    elif isinstance(value, TensorListCPU):
-        return value.as_array()
     elif hasattr(value, "__array_interface__"):
         array = np.asarray(value)
     elif hasattr(value, "__dlpack__"):
