@@ -146,9 +146,10 @@ std::vector<int> data_axes(const Layout& layout, int ndim) {
   return axes;
 }
 
-Result<std::vector<int>> resolve_axes(const TypeContext& ctx, const ir::Type& type, const Layout& layout) {
+Result<std::vector<int>> resolve_axes(const TypeContext& ctx, const ir::Type& type, const Layout& layout,
+                                      bool names_win) {
   std::vector<int> axes;
-  if (ctx.given("axes") && ctx.given("axis_names"))
+  if (!names_win && ctx.given("axes") && ctx.given("axis_names"))
     return ctx.error("'axes' and 'axis_names' exclude each other", "keep one of them", "axis_names");
   if (ctx.given("axis_names")) {
     for (char letter : ctx.text("axis_names")) {

@@ -89,8 +89,10 @@ ImageAxes image_axes(const Layout& layout);
 /// The data axes of filters: all but C.
 std::vector<int> data_axes(const Layout& layout, int ndim);
 
-/// Axes named by `axes` (negative counts from the end) or `axis_names`; all axes if neither is given.
-Result<std::vector<int>> resolve_axes(const TypeContext& ctx, const ir::Type& type, const Layout& layout);
+/// Axes named by `axes` (negative counts from the end) or `axis_names`; all axes if neither is given. Both are
+/// an error, but where the names win.
+Result<std::vector<int>> resolve_axes(const TypeContext& ctx, const ir::Type& type, const Layout& layout,
+                                      bool names_win = false);
 /// The same in a definition, after the type rule has accepted them.
 std::vector<int> resolve_axes(const RecipeBuilder& b, int ndim, const Layout& layout);
 /// How many axes `axes` names, a data node of 1-D integers; -1 where only the run tells, sample by sample.

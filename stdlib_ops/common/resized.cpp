@@ -181,7 +181,7 @@ std::vector<ArgSpec> resize_args(const std::string& extents, const std::string& 
        .documentation = "\"default\", \"stretch\", \"not_larger\" or \"not_smaller\"."},
       {.name = "max_size",
        .kind = ArgKind::kFloatList,
-       .documentation = "Largest extents of the output, " + extents + " or one number."},
+       .documentation = "Largest extents of the output, " + extents + " or one number; 0: any."},
       {.name = "subpixel_scale",
        .kind = ArgKind::kBool,
        .default_value = true,
@@ -211,11 +211,12 @@ Status check_resize_args(const TypeContext& ctx, int count) {
     return ctx.error(name + ": roi_start and roi_end come together", {},
                      ctx.given("roi_start") ? "roi_start" : "roi_end");
   for (const char* list : {"max_size", "roi_start", "roi_end"}) GALATEA_TRY(check_length(ctx, list, count));
-  if (ctx.given("max_size"))
-    for (double m : ctx.numbers("max_size"))
-      if (!(m > 0))
-        return ctx.error(fmt::format("{}: max_size must be positive, not {}", name, m), {}, "max_size");
   return {};
+}
+
+Expr limit_of(const Expr& max_size) {
+  constexpr double kAnyExtent = 1e18;
+  return select(max_size > f32(0), to_f64(max_size), f64(kAnyExtent));
 }
 
 void read_region(RecipeBuilder& b, ResizeRequest& request, size_t axis, int count) {

@@ -56,6 +56,8 @@ std::vector<ResampleAxis> resample_axes(RecipeBuilder& b, const std::vector<Resi
 std::vector<ArgSpec> resize_args(const std::string& extents, const std::string& place);
 /// Complains about those that are wrong; `count` axes are resized.
 Status check_resize_args(const TypeContext& ctx, int count);
+/// The limit of one axis that an element of max_size says; as in DALI, one that is not positive is none.
+Expr limit_of(const Expr& max_size);
 /// Start and end of the region along axis number `axis` of `count`, where there is one.
 void read_region(RecipeBuilder& b, ResizeRequest& request, size_t axis, int count);
 

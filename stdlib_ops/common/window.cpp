@@ -91,10 +91,15 @@ int place_in_list(const std::string& axes, size_t axis, int64_t length) {
   return static_cast<int>(axis) - static_cast<int>(axes.size()) + static_cast<int>(length);
 }
 
+/// The argument that says how much of an axis a window has.
+template <class Context>
+std::string_view extent_arg(const Context& context, const WindowAxis& axis) {
+  return context.given("crop") ? "crop" : axis.single;
+}
+
 Result<int64_t> static_window(const TypeContext& ctx, const WindowAxis& axis, int place, int64_t input,
                               bool may_pad) {
-  const std::string_view arg = ctx.given("crop") ? "crop" : axis.single;
-  if (!ctx.given(arg) || place < 0) return input;
+  const std::string_view arg = extent_arg(ctx, axis);
   if (ctx.is_per_sample(arg)) return int64_t{-1};
   const auto values = ctx.numbers(arg);
   const double value = values[values.size() > 1 ? static_cast<size_t>(place) : 0];
@@ -129,20 +134,19 @@ int64_t crop_length(const RecipeBuilder& b, size_t axes) {
                      axes);
 }
 
-/// Extent of one axis of the window: truncated; absent or not positive keeps the input's.
-Expr window_extent(RecipeBuilder& b, const std::string& axes, size_t n, const Expr& input) {
-  const char* single = window_axis(axes[n]).single;
-  const char* name = b.given("crop") ? "crop" : single;
+/// Extent of one axis of the window: truncated; not positive keeps the input's. None where no argument speaks
+/// of the axis, and then its position has no meaning either.
+std::optional<Expr> window_extent(RecipeBuilder& b, const std::string& axes, size_t n, const Expr& input) {
+  const std::string name(extent_arg(b, window_axis(axes[n])));
+  if (!b.given(name)) return std::nullopt;
   Expr asked;
-  if (b.given("crop")) {
+  if (name == "crop") {
     const int64_t length = crop_length(b, axes.size());
     const int place = place_in_list(axes, n, length);
-    if (place < 0) return input;
+    if (place < 0) return std::nullopt;
     asked = list_arg(b, "crop", static_cast<int>(length), DType::kF32)[static_cast<size_t>(place)];
-  } else if (b.given(single)) {
-    asked = b.arg(single, DType::kF32);
   } else {
-    return input;
+    asked = b.arg(name, DType::kF32);
   }
   check_finite(b, name, {asked});
   return select(to_i64(asked) <= i64(0), input, to_i64(asked));
@@ -177,8 +181,6 @@ Result<std::vector<int64_t>> crop_types(const TypeContext& ctx, const std::strin
           fmt::format("{}: crop needs 2 elements, (h, w), or 3, (d, h, w), not {}", ctx.op().name, length),
           "write crop=(h, w)", "crop");
   }
-  for (const char* position : {"crop_pos_x", "crop_pos_y", "crop_pos_z"})
-    GALATEA_TRY(check_position(ctx, position));
   const std::string rounding = ctx.text("rounding");
   if (rounding != "round" && rounding != "truncate")
     return ctx.error(
@@ -188,8 +190,13 @@ Result<std::vector<int64_t>> crop_types(const TypeContext& ctx, const std::strin
   std::vector<int64_t> window;
   for (size_t n = 0; n < axes.size(); ++n) {
     const int place = ctx.given("crop") ? place_in_list(axes, n, length) : 0;
-    GALATEA_ASSIGN(const int64_t extent,
-                   static_window(ctx, window_axis(axes[n]), place, extents[n], may_pad));
+    const WindowAxis& axis = window_axis(axes[n]);
+    if (!ctx.given(extent_arg(ctx, axis)) || place < 0) {
+      window.push_back(extents[n]);
+      continue;
+    }
+    GALATEA_TRY(check_position(ctx, axis.position));
+    GALATEA_ASSIGN(const int64_t extent, static_window(ctx, axis, place, extents[n], may_pad));
     window.push_back(extent);
   }
   return window;
@@ -202,12 +209,16 @@ std::vector<AxisRange> crop_window(RecipeBuilder& b, const std::string& axes,
   for (size_t n = 0; n < axes.size(); ++n) {
     const Expr& input = extents[n];
     const std::string_view position = window_axis(axes[n]).position;
-    const Expr extent = window_extent(b, axes, n, input);
+    const std::optional<Expr> extent = window_extent(b, axes, n, input);
+    if (!extent) {
+      window.push_back({i64(0), input});
+      continue;
+    }
     const Expr p = b.arg(position, DType::kF32);
     b.check((p >= f32(0)) & (p <= f32(1)), fmt::format("{} must lie in [0, 1], not {{}}", position), {p}, {},
             std::string(position));
-    const Expr free = to_f64(p) * to_f64(input - extent);
-    window.push_back({truncates ? to_i64(free) : round_to_i64(free), extent});
+    const Expr free = to_f64(p) * to_f64(input - *extent);
+    window.push_back({truncates ? to_i64(free) : round_to_i64(free), *extent});
   }
   return window;
 }

@@ -36,7 +36,7 @@ Types erase_types(const TypeContext& ctx) {
   const ir::Type& in = ctx.input(0);
   std::vector<int> axes = data_axes(in.layout, in.ndim);
   if (names_box_axes(ctx)) {
-    GALATEA_ASSIGN(axes, resolve_axes(ctx, in, in.layout));
+    GALATEA_ASSIGN(axes, resolve_axes(ctx, in, in.layout, true));
   }
   const auto per_box = static_cast<int64_t>(axes.size());
   for (const char* name : {"anchor", "shape"}) {
@@ -242,7 +242,7 @@ std::vector<ArgSpec> erase_args() {
            .documentation = "The axes that the boxes speak of, in their order; all but C if not given."},
           {.name = "axis_names",
            .kind = ArgKind::kLayout,
-           .documentation = "The axes by letters of the layout; excludes axes."},
+           .documentation = "The axes by letters of the layout; goes before axes."},
           {.name = "fill_value",
            .kind = ArgKind::kFloatList,
            .default_value = std::vector<double>{0.0},

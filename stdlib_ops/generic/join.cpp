@@ -63,13 +63,6 @@ Result<int> axis_argument(const TypeContext& ctx, int count) {
   return static_cast<int>(axis < 0 ? axis + count : axis);
 }
 
-/// As in DALI, that of the first input that has one; what the others call their axes does not matter.
-Layout first_layout(const TypeContext& ctx) {
-  for (int k = 0; k < ctx.num_inputs(); ++k)
-    if (!ctx.input(k).layout.empty()) return ctx.input(k).layout;
-  return {};
-}
-
 // ---- cat
 
 Result<int> cat_axis(const TypeContext& ctx, const Layout& layout) {
@@ -86,7 +79,7 @@ Types cat_types(const TypeContext& ctx) {
   GALATEA_TRY(check_types(ctx));
   if (ctx.input(0).ndim == 0)
     return ctx.error("cat: scalars cannot be joined along an existing axis", "use fn.stack");
-  const Layout layout = first_layout(ctx);
+  const Layout layout = ctx.input(0).layout;  // as in DALI, what the others call their axes does not matter
   GALATEA_ASSIGN(const int axis, cat_axis(ctx, layout));
   ir::Type out = ctx.input(0);
   out.layout = layout;
@@ -121,9 +114,7 @@ void cat_scalars(RecipeBuilder& b, int axis) {
 }
 
 void define_cat(RecipeBuilder& b) {
-  Layout layout;
-  for (int k = 0; k < b.num_inputs(); ++k)
-    if (layout.empty()) layout = b.input_type(k).layout;
+  const Layout layout = b.input_type(0).layout;
   const int ndim = b.input_type(0).ndim;
   int axis = b.given("axis_name") ? layout.find(b.text("axis_name")[0]) : static_cast<int>(b.integer("axis"));
   if (axis < 0) axis += ndim;
@@ -157,7 +148,7 @@ void define_cat(RecipeBuilder& b) {
 
 Types stack_types(const TypeContext& ctx) {
   GALATEA_TRY(check_types(ctx));
-  const Layout layout = first_layout(ctx);
+  const Layout layout = ctx.input(0).layout;
   const int ndim = ctx.input(0).ndim;
   GALATEA_ASSIGN(const int axis, axis_argument(ctx, ndim + 1));
   ir::Type out = ctx.input(0);
@@ -175,7 +166,7 @@ Types stack_types(const TypeContext& ctx) {
     if (letter.size() != 1)
       return ctx.error(fmt::format("stack: axis_name must be one letter, not '{}'", letter), {}, "axis_name");
     if (layout.empty() && ndim > 0)
-      return ctx.error("stack: axis_name needs inputs with a layout",
+      return ctx.error("stack: axis_name needs a first input with a layout",
                        "name their axes first: fn.reshape(x, layout=…)", "axis_name");
     if (layout.contains(letter[0]))
       return ctx.error(fmt::format("stack: the inputs already have an axis '{}'", letter), {}, "axis_name");

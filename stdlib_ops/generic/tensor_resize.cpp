@@ -83,7 +83,7 @@ std::vector<ResizeRequest> requests_of(RecipeBuilder& b, const std::vector<int>&
   for (size_t a = 0; a < named.size(); ++a) {
     ResizeRequest& request = requests[static_cast<size_t>(named[a])];
     request.size = to_f64(sizes.empty() ? scales[a] * to_f32(b.full_extent(0, request.dim)) : sizes[a]);
-    if (!limits.empty()) request.limit = to_f64(limits[a]);
+    if (!limits.empty()) request.limit = limit_of(limits[a]);
     if (!alignment.empty()) request.alignment = to_f64(alignment[a]);
     read_region(b, request, a, count);
   }

@@ -47,6 +47,26 @@ void define_crop(RecipeBuilder& b) {
   output_window(b, cropped_ranges(b), bounds_policy(b), b.input_layout(0).find('C'));
 }
 
+/// Of frames that no axis D stands for, a depth is how many of them are cut out: they are cut as slices of a
+/// volume are, as in DALI.
+Result<std::optional<ir::NodeId>> expand_crop(const op::Expansion& expansion) {
+  const TypeContext call = expansion.arguments();
+  const ir::Graph& graph = expansion.builder.graph();
+  const std::string layout = graph.type(expansion.call.inputs.front()).layout.str();
+  const size_t frames = layout.find('F');
+  const bool has_depth = call.given("crop_d") || (call.given("crop") && length_of(call, "crop") == 3);
+  if (!has_depth || frames == std::string::npos || layout.find('D') != std::string::npos) return std::nullopt;
+  std::string as_volume = layout;
+  as_volume[frames] = 'D';
+  const auto named = [&](ir::ValueId value, const std::string& letters) {
+    return expansion.add("reshape", {value}, {{"layout", ir::Attr(letters), {}}});
+  };
+  GALATEA_ASSIGN(const ir::ValueId volume, named(expansion.call.inputs.front(), as_volume));
+  GALATEA_ASSIGN(const ir::ValueId window, expansion.add("crop", {volume}, expansion.call.args));
+  GALATEA_ASSIGN(const ir::ValueId sequence, named(window, layout));
+  return graph.value(sequence).node;
+}
+
 void define_crop_places(RecipeBuilder& b) {
   const ImageAxes at = image_axes(b.input_layout(0));
   const auto ranges = cropped_ranges(b);
@@ -64,7 +84,7 @@ Operator make_crop() {
       "The window's extents are truncated to integers; its first row is round(crop_pos_y * (H - h)), its "
       "first column round(crop_pos_x * (W - w)), half away from zero. "
       "Positions outside [0, 1] and windows that do not fit are errors, unless out_of_bounds_policy says "
-      "otherwise.";
+      "otherwise. Of sequences without an axis D a depth is a number of frames.";
   op.inputs = {{.name = "data",
                 .documentation = "image or volume",
                 .layouts = {"HWC", "CHW", "DHWC", "CDHW", "DCHW"},
@@ -81,6 +101,7 @@ Operator make_crop() {
   op.effect = effect("fn.crop(image, crop={})", {"(144, 216)", "(96, 144)", "(48, 72)"});
   op.example = image_example("fn.crop(image, crop=(48, 48), out_of_bounds_policy=\"pad\"), label");
   op.type_rule = crop_type_rule;
+  op.expand = expand_crop;
   op.define = define_crop;
   moves_places(op, define_crop_places);
   return op;

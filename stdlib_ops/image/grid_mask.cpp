@@ -15,9 +15,7 @@ Types grid_mask_types(const TypeContext& ctx) {
     return ctx.error(
         fmt::format("grid_mask: ratio must be finite and not negative, got {}", ctx.number("ratio")),
         "it is the share of a tile that a square takes, from 0 to 1", "ratio");
-  ir::Type out = ctx.input(0);
-  out.layout = ctx.input_layout(0);
-  return std::vector{out};
+  return std::vector{ctx.input(0)};
 }
 
 void define_grid_mask(RecipeBuilder& b) {

@@ -40,9 +40,7 @@ const char* argument_of(char axis) {
 
 Status check_arguments(const TypeContext& ctx, const std::string& axes) {
   const std::string& name = ctx.op().name;
-  if (ctx.given("resize_z") && !axes.contains('D'))
-    return ctx.error(name + ": the input has no axis D, of which resize_z speaks",
-                     "leave resize_z out, or give data of layout DHWC", "resize_z");
+  // Where there is no axis D, resize_z has no effect, as in DALI.
   const bool xy = ctx.given("resize_x") || ctx.given("resize_y") || ctx.given("resize_z");
   const bool one_side = ctx.given("resize_shorter") || ctx.given("resize_longer");
   const int given = (ctx.given("size") ? 1 : 0) + (xy ? 1 : 0) + (ctx.given("resize_shorter") ? 1 : 0) +
@@ -105,7 +103,7 @@ std::vector<ResampleAxis> resized(RecipeBuilder& b, const std::string& axes) {
   for (size_t a = 0; a < axes.size(); ++a) {
     ResizeRequest request{.dim = b.input_layout(0).find(axes[a]), .size = requested_size(b, axes, a)};
     read_region(b, request, a, count);
-    if (!limits.empty()) request.limit = to_f64(limits[a]);
+    if (!limits.empty()) request.limit = limit_of(limits[a]);
     requests.push_back(request);
   }
   return resample_axes(b, requests, {.mode = mode_of(b), .keeps_scale = b.flag("subpixel_scale")});

@@ -16,6 +16,10 @@ class OperatorError(PipelineError, ValueError, TypeError, IndexError):
     """
 
 
+class ConstantError(PipelineError, TypeError, OverflowError):
+    """A value cannot be a constant: its kind, for which DALI has the first class, or its size."""
+
+
 class NothingFedError(PipelineError, IndexError):
     """An input has no batch."""
 
@@ -37,12 +41,18 @@ class NoInputError(KeyError, RuntimeError):
 
 
 # Codes of what an operator refuses: the shape of a call, types, layouts, values of a sample.
-_REFUSED = {"G0453", "G0456", "G0457", "G0458", "G0459", "G0460", "G0860", "G0910"}
+_REFUSED = {"G0453", "G0456", "G0457", "G0458", "G0459", "G0460", "G0860", "G0910", "G0911"}
+_NO_CONSTANT = {"G0412", "G0413"}
 
 
 def raised(error: GalateaError) -> PipelineError:
     """The class that DALI has for what the engine reports, with its diagnostics."""
-    made = (OperatorError if error.code in _REFUSED else PipelineError)(str(error))
+    kind = PipelineError
+    if error.code in _REFUSED:
+        kind = OperatorError
+    elif error.code in _NO_CONSTANT:
+        kind = ConstantError
+    made = kind(str(error))
     made.code, made.message = error.code, error.message
     made.diagnostics = error.diagnostics
     return made

@@ -14,7 +14,7 @@ from . import types
 from .errors import DeviceError
 from .graph import Again, recording
 from .names import WithoutEngine, getter, missing
-from .tensors import TensorCPU, TensorGPU, TensorListCPU, array_of, samples_in
+from .tensors import TensorCPU, TensorGPU, TensorListCPU, array_of, is_capsule, samples_in
 
 _ARGUMENTS = (
     "source num_outputs cycle layout dtype ndim name device cuda_stream use_copy_kernel batch "
@@ -24,10 +24,16 @@ _ARGUMENTS = (
 
 
 def _array(value: Any) -> np.ndarray:
+    if isinstance(value, TensorListCPU):
+        return value.as_array()
     try:
         return array_of(value)
     except TypeError as error:
         raise RuntimeError(str(error)) from None
+
+
+def _is_array(value: Any) -> bool:
+    return any(hasattr(value, one) for one in ("shape", "__array_interface__")) or is_capsule(value)
 
 
 def batch_of(data: Any, batch_size: int, layout: str | None) -> tuple[Any, str | None]:
@@ -41,7 +47,7 @@ def batch_of(data: Any, batch_size: int, layout: str | None) -> tuple[Any, str |
         samples = list(data._samples)
     elif isinstance(data, (list, tuple)):
         for one in data:
-            if not hasattr(one, "shape") and not hasattr(one, "__array_interface__"):
+            if not _is_array(one):
                 raise RuntimeError(
                     f"a {type(one).__name__} is no sample: give numpy arrays, torch tensors or "
                     "anything with __dlpack__"
@@ -50,7 +56,7 @@ def batch_of(data: Any, batch_size: int, layout: str | None) -> tuple[Any, str |
             layout = data[0].layout()
         samples = [_array(one) for one in data]
     else:
-        if not hasattr(data, "shape") and not hasattr(data, "__array_interface__"):
+        if not _is_array(data):
             raise RuntimeError(
                 f"a {type(data).__name__} is no batch: give an array whose first axis counts "
                 "samples, or a list of arrays"
@@ -196,7 +202,7 @@ def make(options: dict[str, Any]) -> Any:
     at = places.caller()
     if pipe is not None and pipe._is_debug:
         return pipe._fetch(options, at)
-    with recording() as recorder:
+    with recording() as recorder, recorder.for_all_samples():
         feed, nodes = _declared(options, recorder, pipe._input_nodes if pipe else {}, at)
     if pipe is not None:
         pipe._feeds.append(feed)

@@ -69,8 +69,7 @@ class Graph(PythonRecorder):
         if operation is None or node.block is not elsewhere.body:
             self.check(node, place)  # raises: it exists for some samples of its pipeline
         # What is made elsewhere is made for all samples, also where an arm uses it first.
-        block, self.block = self.block, self.body
-        try:
+        with self.for_all_samples():
             if operation.origin is not None:
                 old, new = operation.origin.nodes, self._made_again(operation.origin)
             else:
@@ -78,8 +77,6 @@ class Graph(PythonRecorder):
                 count = len(operation.outputs) if operation.is_tuple else None
                 made = self.add(expression, count, operation.place)
                 old, new = operation.outputs, made if operation.is_tuple else (made,)
-        finally:
-            self.block = block
         self.imports |= elsewhere.imports
         for module, names in elsewhere.modules.items():
             self.modules.setdefault(module, set()).update(names)

@@ -151,12 +151,12 @@ class Pipeline(Running, Readers, Saving):
         self._seed = seed
         self._exec_pipelined = exec_pipelined
         self._exec_async = exec_async
-        self._exec_dynamic = exec_dynamic
+        given = exec_dynamic if exec_dynamic is not None else experimental_exec_dynamic
+        self._exec_dynamic = given
         self._depth, self._depths = depth, depths
         self._given_depth = prefetch_queue_depth
         self._bytes_per_sample = bytes_per_sample
         self._set_affinity = set_affinity
-        self._max_streams = -1 if max_streams is None else max_streams
         self._default_cuda_stream_priority = default_cuda_stream_priority or 0
         self._stream_policy, self._concurrency = stream_policy, concurrency
         self._enable_memory_stats = enable_memory_stats
@@ -222,7 +222,7 @@ class Pipeline(Running, Readers, Saving):
     exec_pipelined = property(lambda self: self._exec_pipelined)
     exec_async = property(lambda self: self._exec_async)
     set_affinity = property(lambda self: self._set_affinity)
-    max_streams = property(lambda self: self._max_streams)
+    max_streams = property(lambda self: -1, doc="-1: whatever was given has no effect.")
     stream_policy = property(lambda self: self._stream_policy)
     concurrency = property(lambda self: self._concurrency)
     enable_memory_stats = property(lambda self: self._enable_memory_stats)
@@ -235,11 +235,15 @@ class Pipeline(Running, Readers, Saving):
     default_cuda_stream_priority = property(lambda self: self._default_cuda_stream_priority)
 
     @property
-    def exec_dynamic(self) -> bool:
-        """Whether DALI would run it by its dynamic executor; changes nothing here."""
+    def exec_dynamic(self) -> bool | None:
+        """Whether DALI would run it by its dynamic executor; changes nothing here.
+
+        None where nothing was given, and other options rule that executor out.
+        """
         if self._exec_dynamic is not None:
             return self._exec_dynamic
-        return self._exec_pipelined and self._exec_async and not self._exec_separated
+        has_queue = self._exec_pipelined and self._exec_async and not self._exec_separated
+        return True if has_queue else None
 
     @property
     def is_restored_from_checkpoint(self) -> bool:
@@ -369,7 +373,10 @@ class Pipeline(Running, Readers, Saving):
             with self:
                 outputs = self._outputs_of(self._graph_out)
         if not outputs:
-            raise RuntimeError("the pipeline has no outputs")
+            raise NotImplementedError(
+                "the pipeline has no outputs: return nodes from its definition, or give them to "
+                "`set_outputs`"
+            )
         with self._recorder:
             at = self._place
             elements = [self._recorder.value(one, at) for one in outputs]

@@ -18,6 +18,24 @@ TensorListGPU = stand_in("tensors.TensorListGPU", "gpu")
 _OF_NO_FILE = re.compile(r"sample \d+")
 
 
+class _Capsule:
+    """What `__dlpack__` of a tensor in the host's memory gave: it can be taken once."""
+
+    def __init__(self, capsule: Any):
+        self._capsule = capsule
+
+    def __dlpack__(self, **_: Any) -> Any:
+        return self._capsule
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return (1, 0)
+
+
+def is_capsule(value: Any) -> bool:
+    """Whether it is what `__dlpack__` gives."""
+    return type(value).__name__ == "PyCapsule"
+
+
 def array_of(value: Any) -> np.ndarray:
     """A numpy array over what `value` holds; TypeError where it is no array."""
     if isinstance(value, np.ndarray):
@@ -30,13 +48,16 @@ def array_of(value: Any) -> np.ndarray:
         if hasattr(value, "detach"):
             value = value.detach()
         array = np.from_dlpack(value)
-    elif isinstance(value, (memoryview, bytearray, bytes)):
-        array = np.asarray(memoryview(value))
+    elif is_capsule(value):
+        array = np.from_dlpack(_Capsule(value))
     else:
-        raise TypeError(
-            f"a {type(value).__name__} is no array: give a numpy array, a torch tensor or anything "
-            "with __dlpack__ or the buffer protocol"
-        )
+        try:
+            array = np.asarray(memoryview(value))
+        except TypeError:
+            raise TypeError(
+                f"a {type(value).__name__} is no array: give a numpy array, a torch tensor or "
+                "anything with __dlpack__ or the buffer protocol"
+            ) from None
     if array.dtype not in types._OF_NUMPY:
         raise TypeError(f"elements of type {array.dtype} are none of DALI's element types")
     return array
@@ -118,8 +139,6 @@ class TensorCPU:
 
     def __init__(self, object: Any, layout: str = "", is_pinned: bool = False):
         array = array_of(object)
-        if isinstance(object, TensorCPU) and not layout:
-            layout = object._layout
         layout = layout or ""
         check_layout(layout, array.ndim)
         self._array = array
@@ -231,9 +250,6 @@ class TensorCPU:
         return tensor_text.of_tensor("TensorCPU", self._array, self.dtype, self._layout, False)
 
 
-_ELEMENTS = (TensorCPU, np.ndarray, np.generic)  # of a list, beside objects with __dlpack__
-
-
 class TensorListCPU:
     """Samples of one output in the host's memory.
 
@@ -251,9 +267,10 @@ class TensorListCPU:
         elif isinstance(object, (list, tuple)):
             samples = []
             for place, one in enumerate(object):
-                if not isinstance(one, _ELEMENTS) and not hasattr(one, "__dlpack__"):
-                    raise TypeError(f"the object at {place} is no TensorCPU or array")
-                samples.append(array_of(one))
+                try:
+                    samples.append(array_of(one))
+                except TypeError as error:
+                    raise TypeError(f"the object at {place} is no sample: {error}") from None
             for place, one in enumerate(samples):
                 if one.dtype != samples[0].dtype or one.ndim != samples[0].ndim:
                     raise TypeError(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from enum import Enum
 from typing import Any
@@ -261,8 +262,8 @@ class ScalarConstant:
             raise TypeError(f"a constant of {self.dtype} is no {what}; convert it first")
 
     def __bool__(self):
-        self._need((DALIDataType.BOOL,), "bool")
-        return self.value
+        self._need(_int_like_types, "bool")
+        return bool(self.value)
 
     def __int__(self):
         self._need(_int_types, "integer")
@@ -380,7 +381,18 @@ def Constant(value: Any, dtype=None, shape=None, layout=None, device=None, **kwa
         value = list(value)
     if isinstance(value, np.ndarray) and dtype is not None:
         value = value.astype(to_numpy_type(dtype))
+    elif dtype in _int_like_types:
+        value = _whole(value, dtype == DALIDataType.BOOL)
     return node_of(value, layout, device, dtype, shape)
+
+
+def _whole(value: Any, is_bool: bool) -> Any:
+    """Numbers, of a list too, as bools or rounded to integers."""
+    if isinstance(value, list):
+        return [_whole(one, is_bool) for one in value]
+    if not math.isfinite(value):
+        return value  # which the engine refuses
+    return round(value) != 0 if is_bool else round(value)
 
 
 def ConstantNode(device, value, dtype, shape, layout, **kwargs: Any) -> Any:

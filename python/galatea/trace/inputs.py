@@ -63,7 +63,8 @@ def call(recorder, at, inputs: tuple, keywords: dict[str, Any]) -> Any:
                 value = value[i] if i < len(value) else None
             if value is not None:
                 arguments.append((key, recorder.value(value, at)))
-        results.append(recorder.add(Call("fn.external_source", arguments), place=at))
+        with recorder.for_all_samples():  # a host feeds whole batches
+            results.append(recorder.add(Call("fn.external_source", arguments), place=at))
     options = {key: value for key, value in keywords.items() if key not in (*_TYPES, *_KEPT)}
     if source is not None:
         recorder.sources.append(Source(names, source, options, count))

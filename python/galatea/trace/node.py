@@ -260,6 +260,8 @@ class Node:
         place = places.caller()
         if not isinstance(selectors, tuple):
             selectors = (selectors,)
+        if not selectors:
+            return self
         recorder = self.recorder.active()
         parts = [self._selector(recorder, selector, place) for selector in selectors]
         return recorder.add(Index(recorder.value(self, place), parts), place=place)
@@ -278,6 +280,8 @@ class Node:
             )
         if selector is Ellipsis:
             return Literal("...")
+        if getattr(selector, "shape", None) == (1,) and hasattr(selector, "item"):
+            selector = selector.item()  # an array of one number, as numpy takes it for an index
         return recorder.value(selector, place)
 
     def _method(self, name: str, positional, keywords):

@@ -71,7 +71,9 @@ def _says_something(value: Any) -> bool:
     """Whether a need that names an argument is met by its value."""
     if isinstance(value, str):
         return value not in ("", "none")
-    return value is True or isinstance(value, (list, tuple))
+    if isinstance(value, (list, tuple)):
+        return True
+    return isinstance(value, (bool, int)) and value == 1  # flags are written as 1, too
 
 
 def num_outputs(operator: dict, num_inputs: int, keywords: dict[str, Any]) -> int | None:

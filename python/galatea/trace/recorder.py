@@ -7,6 +7,7 @@ operator and no type: what is wrong with an operation is said when the text is c
 from __future__ import annotations
 
 import threading
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -124,6 +125,15 @@ class Recorder:
     def __exit__(self, *_):
         _current.stack.pop()
         self.finished = True
+
+    @contextmanager
+    def for_all_samples(self):
+        """What is recorded here is made for all samples, also where an arm of an `if` asks for it."""
+        block, self.block = self.block, self.body
+        try:
+            yield
+        finally:
+            self.block = block
 
     def add(
         self, expression: Expression, outputs: int | None = None, place: Place | None = None

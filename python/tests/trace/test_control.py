@@ -8,7 +8,7 @@ import itertools
 import numpy as np
 import pytest
 
-from galatea import Batch, GalateaError, _c, fn, math, types
+from galatea import Batch, GalateaError, Loader, _c, fn, math, types
 from galatea.pipeline import Pipeline, do_not_convert, pipeline_def
 from galatea.trace.errors import TraceError
 from galatea.trace.rewrite import call, changed
@@ -864,3 +864,17 @@ def test_without_source():
     exec("def f():\n    x = number()\n    return x if x > 1 else 0\n", names)
     with pytest.raises(TraceError, match="`f` was left as it is: its source is not there"):
         Pipeline.trace(names["f"], batch_size=2)
+
+
+def test_a_source_in_an_arm_gives_whole_batches():
+    @pipeline_def(batch_size=3, num_threads=1)
+    def chosen():
+        first = fn.external_source(source=[[np.bool_(k % 2) for k in range(3)]] * 2)
+        if first:
+            value = fn.external_source(source=[[np.int32(k) for k in range(3)]] * 2)
+        else:
+            value = types.Constant(np.int32(7))
+        return value
+
+    with Loader(chosen()) as loader:
+        assert [batch[0].numpy().tolist() for batch in loader] == [[7, 1, 7]] * 2

@@ -60,6 +60,7 @@ MODULES = (
     "orders",
     "dynamic",
     "dynamic_states",
+    "corners",
 )
 
 

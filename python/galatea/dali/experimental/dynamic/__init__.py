@@ -53,12 +53,15 @@ from .source import ExternalSource as ExternalSource
 
 # Operators that make no sense on data of one call.
 _LEFT_OUT = ("external_source", "python_function", "dl_tensor_python_function")
+# Old names that this mode has, too.
+_KEPT = ("experimental.decoders.image", "experimental.peek_image_shape")
 
 
 def _setup() -> None:
     old = _document()["deprecated"]["functions"]
     for path in _document()["functions"]:
-        known = path not in old and path not in _LEFT_OUT and not path.startswith("readers.")
+        is_kept = path not in old or path.startswith(_KEPT)
+        known = is_kept and path not in _LEFT_OUT and not path.startswith("readers.")
         if known and _operators.find(path) is not None:
             _place(__name__, path, _calls.function(path))
 
