@@ -313,6 +313,25 @@ TEST(Slice, ScalarsForOneAxis) {
             std::string::npos);
 }
 
+// The difference of such ends is past all integers.
+TEST(Slice, EndsPastAllIntegers) {
+  const auto run = [&](const char* start, double from, const char* end, double to) {
+    return OpRun("slice")
+        .input(photo())
+        .arg("axis_names", std::string("HW"))
+        .arg(start, tensor(DType::kF32, {2}, {from, 0}))
+        .arg(end, tensor(DType::kF32, {2}, {to, 1}))
+        .failure();
+  };
+  for (const double far : {1e18, 1e30, 3e38}) {
+    EXPECT_NE(run("rel_start", 0.25, "rel_shape", -far), "") << far;
+    EXPECT_NE(run("rel_start", 0.25, "rel_end", -far), "") << far;
+    EXPECT_NE(run("rel_start", -far, "rel_end", far), "") << far;
+    EXPECT_NE(run("rel_start", far, "rel_shape", far), "") << far;
+    EXPECT_NE(run("rel_start", -far, "rel_shape", far), "") << far;
+  }
+}
+
 TEST(Slice, BadArguments) {
   EXPECT_NE(OpRun("slice")
                 .input(photo())
