@@ -10,6 +10,9 @@
 namespace galatea::ops {
 namespace {
 
+/// Each sample picks among all of them.
+constexpr size_t kMaxPlaces = 4096;
+
 Types permute_types(const TypeContext& ctx) {
   if (ctx.is_per_sample("indices")) {
     if (const ir::Type& type = ctx.arg_type("indices"); type.static_volume() != 1)
@@ -21,6 +24,10 @@ Types permute_types(const TypeContext& ctx) {
   if (places.empty())
     return ctx.error("permute_batch: indices is an empty list", "name a place for each sample of the batch",
                      "indices");
+  if (places.size() > kMaxPlaces)
+    return ctx.error(
+        fmt::format("permute_batch: indices has {} places, 1 to {} are taken", places.size(), kMaxPlaces),
+        "give a scalar for each sample, as fn.batch_permutation() does", "indices");
   if (const auto bad = std::ranges::find_if(places, [](int64_t place) { return place < 0; });
       bad != places.end())
     return ctx.error(fmt::format("permute_batch: {} is no place in a batch", *bad), "places count from 0",

@@ -6,6 +6,25 @@
 
 namespace galatea::ops {
 
+namespace {
+
+/// One of values[begin] to values[end - 1]: few one after the other, more by halves, so that long lists are
+/// neither deep nor slow to compile.
+Expr choose_between(const Expr& index, const std::vector<Expr>& values, size_t begin, size_t end) {
+  constexpr size_t kFew = 16;
+  const auto at = [&](size_t n) { return kernel::const_int(static_cast<int64_t>(n), index.type()); };
+  if (end - begin > kFew) {
+    const size_t middle = begin + (end - begin) / 2;
+    return select(index < at(middle), choose_between(index, values, begin, middle),
+                  choose_between(index, values, middle, end));
+  }
+  Expr result = values[end - 1];
+  for (size_t n = end - 1; n-- > begin;) result = select(equal(index, at(n)), values[n], result);
+  return result;
+}
+
+}  // namespace
+
 Expr choose(const Expr& index, const std::vector<Expr>& values) {
   GALATEA_CHECK(!values.empty());
   if (kernel::is_const(index)) {
@@ -16,11 +35,7 @@ Expr choose(const Expr& index, const std::vector<Expr>& values) {
   const bool all_same = std::all_of(values.begin(), values.end(),
                                     [&](const Expr& e) { return kernel::same_meaning(e, values.front()); });
   if (all_same) return values.front();
-  Expr result = values.back();
-  for (size_t n = values.size() - 1; n-- > 0;)
-    result =
-        select(equal(index, kernel::const_int(static_cast<int64_t>(n), index.type())), values[n], result);
-  return result;
+  return choose_between(index, values, 0, values.size());
 }
 
 Expr next_below(const Expr& value) {

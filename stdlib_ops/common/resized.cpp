@@ -222,8 +222,13 @@ Expr limit_of(const Expr& max_size) {
 void read_region(RecipeBuilder& b, ResizeRequest& request, size_t axis, int count) {
   if (!b.given("roi_start")) return;
   const Expr factor = b.flag("roi_relative") ? to_f32(b.full_extent(0, request.dim)) : f32(1);
-  request.start = to_f64(list_arg(b, "roi_start", count, DType::kF32)[axis] * factor);
-  request.end = to_f64(list_arg(b, "roi_end", count, DType::kF32)[axis] * factor);
+  const auto place = [&](const char* name) {
+    const Expr number = list_arg(b, name, count, DType::kF32)[axis];
+    check_finite(b, name, {number});
+    return to_f64(number * factor);
+  };
+  request.start = place("roi_start");
+  request.end = place("roi_end");
 }
 
 }  // namespace galatea::ops

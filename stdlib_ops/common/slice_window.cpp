@@ -238,8 +238,10 @@ AxisRange range_by(RecipeBuilder& b, const AxisArguments& arguments, const Expr&
   Expr extent = end - start;
   if (!positional && b.given("shape") && !b.given("rel_start"))
     extent = list("shape");  // stays constant where it is written as one
-  b.check(extent >= i64(0), "the window ends at {}, before its start {}", {end, start},
-          "start must not exceed end, and shape must not be negative");
+  // Of ends past all integers the difference may have any sign.
+  for (const Expr& in_order : {extent >= i64(0), end >= start})
+    b.check(in_order, "the window ends at {}, before its start {}", {end, start},
+            "start must not exceed end, and shape must not be negative");
   return {start, extent};
 }
 

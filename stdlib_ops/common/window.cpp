@@ -281,6 +281,9 @@ Expr inside(RecipeBuilder& b, const std::vector<Expr>& index, const std::vector<
 
 namespace {
 
+/// More channels than any image has.
+constexpr int64_t kMaxFills = 1024;
+
 /// What windows do where they change the type, as in DALI: toward zero, then clamped.
 Expr truncated(const Expr& value, DType type) {
   if (!is_float(value.type()) || is_float(type)) return kernel::saturate(value, type);
@@ -290,12 +293,18 @@ Expr truncated(const Expr& value, DType type) {
 
 }  // namespace
 
-Expr fill_of_channel(RecipeBuilder& b, const Expr& channel, DType type) {
+Expr fill_of_channel(RecipeBuilder& b, const Expr& channel, const Expr& channels, DType type) {
+  constexpr const char* kOneOrEach = "give one number, or one for each channel";
   std::vector<Expr> values = b.arg_list("fill_values", b.arg_length("fill_values"), DType::kF32);
   if (values.empty()) {
-    b.check(kernel::const_bool(false), "fill_values is empty", {}, "give one number, or one for each channel",
-            "fill_values");
+    b.check(kernel::const_bool(false), "fill_values is empty", {}, kOneOrEach, "fill_values");
     values.push_back(f32(0));
+  }
+  if (values.size() > 1) {
+    const auto count = static_cast<int64_t>(values.size());
+    b.check(equal(channels, i64(count)), fmt::format("{} values of fill_values for {{}} channels", count),
+            {channels}, kOneOrEach, "fill_values");
+    if (count > kMaxFills) values.resize(1);  // no sample has so many channels
   }
   for (Expr& value : values) value = truncated(value, type);
   return values.size() == 1 ? values[0] : choose(channel, values);
@@ -349,11 +358,12 @@ void output_window(RecipeBuilder& b, const std::vector<AxisRange>& ranges, Bound
     }
     if (stays_inside || moved.empty()) return truncated(b.load(0, index), out);
     if (is_border(policy)) return truncated(load_with_border(b, {}, index, moved, policy), out);
-    const Expr channel = channel_dim < 0 ? i64(0) : at[static_cast<size_t>(channel_dim)];
+    // Without an axis C the last one counts as channels, as in DALI.
+    const size_t c = channel_dim < 0 ? at.size() - 1 : static_cast<size_t>(channel_dim);
     if (in == out && !b.given("fill_values"))
-      return b.load(0, index, Border::kConstant, fill_of_channel(b, i64(0), in)->value);
+      return b.load(0, index, Border::kConstant, fill_of_channel(b, i64(0), i64(1), in)->value);
     const Expr value = truncated(b.load(0, index, Border::kConstant, Cell{}), out);
-    return select(inside(b, index, moved), value, fill_of_channel(b, channel, out));
+    return select(inside(b, index, moved), value, fill_of_channel(b, at[c], extents[c], out));
   });
   b.output_stage(0, stage);
 }

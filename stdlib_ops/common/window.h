@@ -47,15 +47,15 @@ AxisRange apply_bounds(RecipeBuilder& b, const AxisRange& range, const Expr& inp
 /// Where a view of the range starts: one of nothing starts at 0, so that its address lies inside the input.
 Expr view_start(const AxisRange& range);
 /// Output 0 is the box `ranges` (one per input dimension) of input 0 in the output's type; outside lies
-/// fill_values (per channel at dimension channel_dim, or one for all). A view where nothing can lie outside
+/// fill_values (per channel at dimension channel_dim, or the last if it is negative; or one for all). A view where nothing can lie outside
 /// and the type is kept. Floats that become integers are truncated and clamped.
 void output_window(RecipeBuilder& b, const std::vector<AxisRange>& ranges, BoundsPolicy policy,
                    int channel_dim);
 /// Whether a position (one index per input dimension) lies inside the input; dimensions listed in `dims`
 /// only.
 Expr inside(RecipeBuilder& b, const std::vector<Expr>& index, const std::vector<int>& dims);
-/// fill_values for channel `channel`, truncated into the given type and clamped; values past the end repeat
-/// the last.
-Expr fill_of_channel(RecipeBuilder& b, const Expr& channel, DType type);
+/// fill_values for channel `channel` of `channels`, truncated into the given type and clamped; other numbers
+/// than one or one for each channel are refused.
+Expr fill_of_channel(RecipeBuilder& b, const Expr& channel, const Expr& channels, DType type);
 
 }  // namespace galatea::ops

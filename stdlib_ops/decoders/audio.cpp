@@ -3,6 +3,8 @@
 // Comes in: a file of sound. Goes out: its frames, and their rate in Hz (native/sound_functions.h). A call
 // becomes a node that decodes, one that resamples where a rate is asked for, one that tells the rate, and one that
 // gives both: what decodes has one output, of which any range can be made alone.
+#include <cmath>
+
 #include "stdlib_ops/native/sound_functions.h"
 #include "stdlib_ops/operators.h"
 #include "stdlib_ops/sound/resampling.h"
@@ -44,6 +46,9 @@ Types audio_types(const TypeContext& ctx) {
   if (dtype != DType::kF32 && dtype != DType::kI16 && dtype != DType::kI32)
     return ctx.error(fmt::format("decoders.audio: sound cannot be decoded to {}", types_name(dtype)),
                      "use FLOAT, INT16 or INT32, and fn.cast behind it", "dtype");
+  if (!ctx.is_per_sample("sample_rate") && !std::isfinite(ctx.number("sample_rate")))
+    return ctx.error(fmt::format("decoders.audio: sample_rate is {}", ctx.number("sample_rate")),
+                     "give a rate in Hz, or leave it out", "sample_rate");
   GALATEA_TRY(check_resampling_quality(ctx));
   return std::vector{sound_type(ctx, dtype), rate_type()};
 }

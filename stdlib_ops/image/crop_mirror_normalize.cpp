@@ -194,7 +194,7 @@ void define_cmn(RecipeBuilder& b) {
     if (pads) outside = window_dims;
     if (pads_channels) outside.push_back(at.c);
     // Padding channels are 0 unless the window may be padded, as the reference has it.
-    const Expr fill = policy == BoundsPolicy::kPad ? fill_of_channel(b, at_cell[c], dtype)
+    const Expr fill = policy == BoundsPolicy::kPad ? fill_of_channel(b, at_cell[c], extents[c], dtype)
                                                    : kernel::constant(dtype, Cell{});
     if (!outside.empty()) value = select(inside(b, index, outside), value, fill);
     return value;

@@ -10,6 +10,8 @@ namespace {
 
 /// Each output coordinate is a sum over so many at most.
 constexpr int64_t kMaxTransformed = 16;
+/// Coordinates that it makes: each is an expression of its own.
+constexpr int64_t kMaxMade = 64;
 /// Numbers of the text whose rows only the run tells.
 constexpr int64_t kMaxUnknownRows = 36;
 
@@ -85,6 +87,10 @@ Types coord_transform_types(const TypeContext& ctx) {
   if (!matrix.scalar && matrix.columns > kMaxTransformed + 1)
     return ctx.error(fmt::format("coord_transform: points of {} coordinates are not supported", coordinates),
                      fmt::format("there may be up to {}", kMaxTransformed));
+  if (matrix.rows > kMaxMade)
+    return ctx.error(fmt::format("coord_transform: {} has {} rows, up to {} are taken", matrix_argument(ctx),
+                                 matrix.rows, kMaxMade),
+                     "a row makes one coordinate of each point", matrix_argument(ctx));
   ir::Type out = with_dtype(in, ctx.dtype("dtype", DType::kF32));
   if (is_bool(out.dtype) || size_of(out.dtype) > 4)
     return ctx.error(fmt::format("coord_transform: no points of {}", types_name(out.dtype)),

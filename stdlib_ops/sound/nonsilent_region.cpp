@@ -2,6 +2,8 @@
 //
 // Comes in: sound, [t]. Goes out: the first frame that counts, and how many do. Sums of squares are those of
 // prefixes in f64, two of which give the power of any window.
+#include <cmath>
+
 #include "stdlib_ops/common/prelude.h"
 #include "stdlib_ops/operators.h"
 
@@ -19,6 +21,9 @@ Types region_types(const TypeContext& ctx) {
   if (ctx.given("reference_power") && !(ctx.number("reference_power") > 0))
     return ctx.error(fmt::format("nonsilent_region: reference_power is {}", ctx.number("reference_power")),
                      "it is more than 0; leave it out to take the loudest window", "reference_power");
+  if (const double cutoff = ctx.number("cutoff_db"); std::isnan(cutoff))
+    return ctx.error("nonsilent_region: cutoff_db is not a number", "give decibels, -60 for example",
+                     "cutoff_db");
   const ir::Type scalar{.dtype = DType::kI32, .ndim = 0, .layout = {}, .device = {}, .extents = {}};
   return std::vector{scalar, scalar};
 }

@@ -17,6 +17,7 @@ namespace {
 /// Windows whose transforms are made together: their rows stay in the nearest cache.
 constexpr int64_t kTogether = 16;
 
+constexpr int64_t kFarStep = 1 << 16;            ///< seconds of sound
 constexpr int64_t kMostStep = int64_t{1} << 32;  ///< multiples of it, and windows about them, are places
 
 template <typename Context>
@@ -76,6 +77,8 @@ class Spectrogram {
         step_(b.arg("window_step", DType::kI64)),
         samples_(i64(1)) {
     for (const Expr& extent : b.extents(0)) samples_ = samples_ * extent;
+    // Windows that no signal reaches are not made: there is room for those of a group.
+    if (b.integer("window_step") > kFarStep) step_ = min(step_, samples_ + i64(1));
   }
 
   void define() {

@@ -20,6 +20,16 @@ TEST(PermuteBatch, TakesATensorAsItIs) {
   expect_near(OpRun("permute_batch").input(in).arg("indices", places).result(), in.numbers(), 0);
 }
 
+// Long lists make expressions that are not deep.
+TEST(PermuteBatch, LongLists) {
+  std::vector<int64_t> places(4096);
+  for (size_t i = 0; i < places.size(); ++i) places[i] = static_cast<int64_t>(i);
+  EXPECT_TRUE(OpRun("permute_batch").input(scalar(DType::kU8, 5)).arg("indices", places).run().ok());
+  places.resize(4097);
+  EXPECT_TRUE(says(OpRun("permute_batch").input(scalar(DType::kU8, 5)).arg("indices", places).failure(),
+                   "indices has 4097 places"));
+}
+
 TEST(PermuteBatch, BadIndices) {
   const Tensor in = random_tensor(DType::kF32, {3, 4}, "HW", 1);
   EXPECT_TRUE(has_words(OpRun("permute_batch").input(in).arg("indices", Ints{}).failure(), "empty list"));

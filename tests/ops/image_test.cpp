@@ -313,6 +313,25 @@ TEST(Slice, ScalarsForOneAxis) {
             std::string::npos);
 }
 
+// The difference of such ends is past all integers.
+TEST(Slice, EndsPastAllIntegers) {
+  const auto run = [&](const char* start, double from, const char* end, double to) {
+    return OpRun("slice")
+        .input(photo())
+        .arg("axis_names", std::string("HW"))
+        .arg(start, tensor(DType::kF32, {2}, {from, 0}))
+        .arg(end, tensor(DType::kF32, {2}, {to, 1}))
+        .failure();
+  };
+  for (const double far : {1e18, 1e30, 3e38}) {
+    EXPECT_NE(run("rel_start", 0.25, "rel_shape", -far), "") << far;
+    EXPECT_NE(run("rel_start", 0.25, "rel_end", -far), "") << far;
+    EXPECT_NE(run("rel_start", -far, "rel_end", far), "") << far;
+    EXPECT_NE(run("rel_start", far, "rel_shape", far), "") << far;
+    EXPECT_NE(run("rel_start", -far, "rel_shape", far), "") << far;
+  }
+}
+
 TEST(Slice, BadArguments) {
   EXPECT_NE(OpRun("slice")
                 .input(photo())
@@ -461,6 +480,44 @@ TEST(CropMirrorNormalize, BadArguments) {
 }
 
 // ---- colour
+
+// DALI refuses them, too, wherever the window lies if it may be padded.
+TEST(Crop, FillValuesAreOneOrOneForEachChannel) {
+  for (const char* name : {"crop", "crop_mirror_normalize"}) {
+    const auto run = [&](size_t count) {
+      return OpRun(name)
+          .input(photo())
+          .arg("crop", std::vector<double>{13, 6})
+          .arg("out_of_bounds_policy", std::string("pad"))
+          .arg("fill_values", std::vector<double>(count, 1.0));
+    };
+    for (size_t count : {2U, 4U, 100'000U})
+      EXPECT_TRUE(says(run(count).failure(), "values of fill_values for 3 channels")) << name << count;
+    EXPECT_EQ(run(3).result().cells, run(1).result().cells) << name;
+  }
+  // Of axes without a name the last counts as channels.
+  const Tensor plain = tensor(DType::kU8, {1, 2}, {7, 8});
+  const auto slice = [&](std::vector<double> fill) {
+    return OpRun("slice")
+        .fixed(plain)
+        .arg("start", std::vector<int64_t>{-1})
+        .arg("shape", std::vector<int64_t>{2})
+        .arg("axes", std::vector<int64_t>{0})
+        .arg("out_of_bounds_policy", std::string("pad"))
+        .arg("fill_values", std::move(fill));
+  };
+  EXPECT_EQ(slice({4, 5}).result().numbers(), (std::vector<double>{4, 5, 7, 8}));
+  EXPECT_TRUE(says(slice({4, 5, 6}).failure(), "values of fill_values for 2 channels"));
+}
+
+TEST(Brightness, FactorsOfASampleAreFinite) {
+  for (const char* arg : {"brightness", "brightness_shift", "contrast", "contrast_center"})
+    for (double bad : {std::nan(""), HUGE_VAL, -HUGE_VAL})
+      EXPECT_TRUE(
+          says(OpRun("brightness_contrast").input(photo()).arg(arg, scalar(DType::kF32, bad)).failure(),
+               "must be finite"))
+          << arg << " " << bad;
+}
 
 TEST(Brightness, IsOneMultiplyAdd) {
   for (DType type : {DType::kU8, DType::kI16, DType::kF32}) {

@@ -202,6 +202,19 @@ TEST(CoordTransform, MixesColoursOfImages) {
               saturate(DType::kU8, 0.25 * in[p * 3] + 0.5 * in[p * 3 + 1] + 0.125 * in[p * 3 + 2]));
 }
 
+TEST(CoordTransform, ManyRows) {
+  const Tensor point = tensor(DType::kF32, {1, 2}, {1, 2});
+  const auto run = [&](size_t rows) {
+    std::vector<double> m(2 * rows);
+    for (size_t i = 0; i < m.size(); ++i) m[i] = static_cast<double>(i);
+    return OpRun("coord_transform").fixed(point).arg("M", m);
+  };
+  const Tensor made = run(64).result();
+  ASSERT_EQ(made.extents, (std::vector<int64_t>{1, 64}));
+  for (size_t r = 0; r < 64; ++r) EXPECT_EQ(made[r], 2.0 * r + 2 * (2.0 * r + 1)) << r;
+  EXPECT_TRUE(says(run(65).failure(), "M has 65 rows, up to 64 are taken"));
+}
+
 TEST(CoordTransform, RefusesWhatDoesNotFit) {
   const Tensor in = random_tensor(DType::kF32, {5, 2}, {}, 5);
   for (const bool known : {false, true}) {

@@ -222,6 +222,16 @@ TEST(Resize, SizesByModeAndSide) {
   EXPECT_EQ(extents(OpRun("resize").arg("size", std::vector<double>{0.2, 64})), (E{1, 64, 1}));
 }
 
+TEST(Resize, RegionsAreFinite) {
+  for (const char* bad : {"roi_start", "roi_end"}) {
+    OpRun run("resize");
+    run.input(random_tensor(DType::kU8, {6, 8, 3}, Layout("HWC"), 1)).arg("size", std::vector<double>{4, 4});
+    for (const char* name : {"roi_start", "roi_end"})
+      run.arg(name, tensor(DType::kF32, {2}, {1, name == bad ? std::nan("") : 5}));
+    EXPECT_TRUE(says(run.failure(), "must be finite")) << bad;
+  }
+}
+
 TEST(Resize, RegionsAndMirrors) {
   const Tensor in = random_tensor(DType::kU8, {20, 24, 3}, "HWC", 11);
   const Tensor roi = OpRun("resize")

@@ -83,6 +83,17 @@ TEST(Spectrogram, OfShortSignalsMirrorsThemOftenEnough) {
   }
 }
 
+// A step past the signal leaves one window; room is taken for no others.
+TEST(Spectrogram, OfStepsPastTheSignal) {
+  const Tensor in = signal(70);
+  const Doubles one = spectrogram_of(in, 32, 32, 71).result().numbers();
+  for (const int64_t step : {int64_t{1} << 16, (int64_t{1} << 16) + 1, int64_t{1} << 32}) {
+    const Tensor out = spectrogram_of(in, 32, 32, step).result();
+    EXPECT_EQ(out.extents, (std::vector<int64_t>{17, 1})) << step;
+    EXPECT_EQ(out.numbers(), one) << step;
+  }
+}
+
 TEST(Spectrogram, OfASineHasItAtItsFrequency) {
   Doubles samples;
   for (int n = 0; n < 256; ++n) samples.push_back(std::sin(2 * kPi * n / 16.0));

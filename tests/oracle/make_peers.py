@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Records what Pillow, torchvision and OpenCV make of images, for the presets of docs/compat.md and for what
-DALI does not have (`detection`).
+"""Records what Pillow, torchvision, OpenCV and Albumentations make of images: for the presets of docs/compat.md, for
+what DALI does not have (`detection`), and for the pages that translate from these libraries (`albumentations`,
+`torchvision`).
 
 Out: peers/<group>.json and peers/<group>.bin beside this file, all groups or those named on the command line.
 Each case is a pipeline text, of a preset with `compat=`, its inputs, and what the library made of the same inputs.
 
     python3 -m venv venv
-    venv/bin/pip install nvidia-dali-cuda130 numpy pillow torch torchvision opencv-python-headless
+    venv/bin/pip install nvidia-dali-cuda130 numpy pillow torch torchvision opencv-python-headless albumentations
     venv/bin/python tests/oracle/make_peers.py [group ...]
 
 (nvidia-dali because recorder.py, which writes the data, imports it.)
@@ -23,7 +24,7 @@ sys.path.insert(0, HERE)
 
 from recorder import Blobs, Feed, pipeline_text  # noqa: E402
 
-GROUPS = ["resize", "colour", "blur", "warp", "perspective", "floats", "decode", "jitter", "detection"]
+GROUPS = ["resize", "colour", "blur", "warp", "perspective", "floats", "decode", "jitter", "detection", "albumentations", "torchvision"]
 
 
 def versions():

@@ -95,10 +95,12 @@ class Images(Drawer):
         self.take_type()
 
     def op_tensor_resize(self):
+        if "C" in self.layout and self.channels and self.chance(0.3):  # more channels than images have
+            self.call("cat", "x, x, x", axis_name='"C"')
         n = self.whole(1, 3)
         axes = [int(a) for a in self.random.permutation(len(self.layout))[:n]]
         arguments = {"axes": repr(axes)}
-        if self.chance(0.2) and "C" not in "".join(self.layout[a] for a in axes):
+        if self.chance(0.3):
             arguments = {"axis_names": '"' + "".join(self.layout[a] for a in axes) + '"'}
         if self.chance(0.6):
             arguments["sizes"] = self.whole_numbers(n, 1, 9)

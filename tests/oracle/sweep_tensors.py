@@ -93,8 +93,8 @@ class Tensors(Drawer):
         name = self.one_of("sum", "mean", "min", "max", "mean_square", "rms", "std_dev", "variance")
         first = "x"
         where = {"axes": self.one_of("[0]", "[0, 1]", None, "[1]", "[-1]")}
-        if where["axes"] is None and {"H", "W"} <= set(self.layout) and self.chance(0.5):
-            where = {"axis_names": self.one_of('"HW"', '"W"')}
+        if where["axes"] is None and {"H", "W"} <= set(self.layout) and self.chance(0.7):
+            where = {"axis_names": self.one_of('"HW"', '"W"', *(['"C"', '"WC"', '"CH"'] if "C" in self.layout else []))}
         more = {"keep_dims": self.one_of(None, "True")}
         if name in ("std_dev", "variance"):
             self.write("reductions.mean", f"m = fn.reductions.mean(x{''.join(', ' + a for a in self.arguments(where))}, keep_dims=True)")
