@@ -1,5 +1,7 @@
 #include "runtime/scheduler.h"
 
+#include <sys/resource.h>
+
 #include <algorithm>
 #include <thread>
 
@@ -17,6 +19,17 @@ constexpr std::chrono::milliseconds kPatience{500};
 /// How long a consumer looks for its batch before it sleeps. Waking a sleeper costs the thread that made the
 /// batch 25 us on a virtual machine, and it sleeps for another 40.
 constexpr std::chrono::microseconds kShortWait{500};
+
+/// How many batches a consumer sleeps for, once it was sent off its processor while it looked for one: others
+/// want that processor, this library's own threads among them.
+constexpr int kSleepsWhenPushed = 64;
+
+/// How often this thread was sent off its processor, which it would have kept.
+int64_t times_pushed() {
+  rusage usage{};
+  ::getrusage(RUSAGE_THREAD, &usage);
+  return usage.ru_nivcsw;
+}
 
 /// Of a thread that looks for something: leaves the core to another for a moment.
 void relax_processor() {
@@ -309,20 +322,27 @@ void Scheduler::ring() {
 }
 
 /// Looks for a change for a short time instead of sleeping at once; whether there was one. Where batches took
-/// longer than that, nobody looks.
+/// longer than that, or processors are wanted by others, nobody looks.
 bool Scheduler::look_for_batch(std::unique_lock<std::mutex>& lock, Executor::Deadline deadline) {
   if (!has_idle_processor_ || last_wait_ > kShortWait) return false;
+  if (num_sleeps_ > 0) {
+    --num_sleeps_;
+    return false;
+  }
   const uint64_t before = num_rings_.load(std::memory_order_relaxed);
   lock.unlock();
+  const int64_t pushed_before = times_pushed();
   auto until = Clock::now() + kShortWait;
   if (deadline) until = std::min(until, *deadline);
   const auto has_rung = [&] { return num_rings_.load(std::memory_order_acquire) != before; };
   while (!has_rung() && Clock::now() < until) {
     for (int i = 0; i < 64 && !has_rung(); ++i) relax_processor();
   }
+  const bool is_pushed = times_pushed() != pushed_before;
   // The thread that rang is about to unlock: sleeping on the lock would cost what was saved.
   for (int i = 0; i < 1000 && !lock.try_lock(); ++i) relax_processor();
   if (!lock.owns_lock()) lock.lock();
+  if (is_pushed) num_sleeps_ = kSleepsWhenPushed;
   return has_rung();  // asked again: nobody rings while the lock is held
 }
 

@@ -82,6 +82,7 @@ class Scheduler {
   const bool has_idle_processor_;  ///< while all threads run
   std::chrono::steady_clock::duration last_wait_ =
       std::chrono::steady_clock::duration::max();  ///< for a batch
+  int num_sleeps_ = 0;         ///< waits in which the consumer does not look for its batch
   int num_running_ = 0;        ///< samples, batch steps, batches on the device that samples wait for
   bool is_held_back_ = false;  ///< all that the oldest sample waits for is held by the consumer
   std::vector<std::unique_ptr<Frame>> frames_;

@@ -70,9 +70,26 @@ Status check_lists_of_files(const TypeContext& ctx) {
   return {};
 }
 
+/// Arguments that have no effect here, and that DALI refuses: a text that runs here runs there.
+Status check_without_effect(const TypeContext& ctx) {
+  if (ctx.integer("prefetch_queue_depth") < 1)
+    return ctx.error(fmt::format("{}: prefetch_queue_depth must be at least 1, not {}", ctx.op().name,
+                                 ctx.integer("prefetch_queue_depth")),
+                     "leave it out: reading ahead is the runtime's", "prefetch_queue_depth");
+  if (ctx.integer("tensor_init_bytes") < 0)
+    return ctx.error(fmt::format("{}: tensor_init_bytes must not be negative", ctx.op().name),
+                     "leave it out: it is a hint", "tensor_init_bytes");
+  const ArgSpec* direct = ctx.op().find_arg("use_o_direct");
+  if (direct && ctx.flag("use_o_direct") && !ctx.flag("dont_use_mmap"))
+    return ctx.error(fmt::format("{}: use_o_direct needs dont_use_mmap=True", ctx.op().name),
+                     "leave use_o_direct out: it has no effect here", "use_o_direct");
+  return {};
+}
+
 Result<std::vector<ir::Type>> reader_types(const SourceDeclaration& declaration, const TypeContext& ctx) {
   GALATEA_TRY(check_finite(ctx));
   GALATEA_TRY(check_lists_of_files(ctx));
+  GALATEA_TRY(check_without_effect(ctx));
   if (declaration.check) GALATEA_TRY(declaration.check(ctx));
   runtime::ReaderOptions options;
   if (const auto objection = runtime::read_reader_options(common_config(ctx), options))

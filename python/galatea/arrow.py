@@ -9,14 +9,17 @@ Structures and formats: the Arrow C data interface and C stream interface. No pa
 needed.
 
 What a row of a column becomes: a number is a scalar; a list of numbers an axis, a list of lists of
-equal lengths an axis each; bytes and text are UINT8; a struct with a field `bytes`, as Hugging Face
-datasets keep pictures and sound, is that field. A row that is null has nothing to give, and is an
-error.
+equal lengths an axis each, and an `arrow.fixed_shape_tensor` its axes; bytes and text are UINT8; a
+dictionary is what its rows stand for; a struct with a field `bytes`, as Hugging Face datasets keep
+pictures and sound, is that field. A row that is null has nothing to give, and is an error.
 """
 
 from __future__ import annotations
 
 import ctypes
+import json
+import struct
+from itertools import chain
 from typing import Any, Iterator
 
 import numpy as np
@@ -79,13 +82,38 @@ _NUMBERS = dict(
 )
 _OFFSETS = {"z": "i4", "u": "i4", "Z": "i8", "U": "i8", "+l": "i4", "+L": "i8"}
 _BUFFERS = {"+s": 1, "+w": 1, "z": 3, "u": 3, "Z": 3, "U": 3, "vz": 3, "vu": 3}  # others have 2
+_KINDS = {*_NUMBERS, *_OFFSETS, *_BUFFERS, "b", "w", "+w"}
 _MOST = 1 << 47  # addresses of a process lie below
 _DEPTH = 256  # of lists within lists: what is deeper is no tensor
 
 
+class _DataSet:
+    """A data set of Hugging Face, whose parts are tables of pyarrow: those of Arrow's files."""
+
+    ROWS = 1024  # of a part, which is no copy but for rows that were chosen or shuffled
+
+    def __init__(self, data: Any):
+        self.data = data
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        import pyarrow  # datasets needs it
+
+        parts = self.data.with_format("arrow").iter(batch_size=self.ROWS)
+        first = next(parts, None)
+        if first is None:
+            first = self.data.features.arrow_schema.empty_table()
+        batches = (batch for part in chain([first], parts) for batch in part.to_batches())
+        reader = pyarrow.RecordBatchReader.from_batches(first.schema, batches)
+        return reader.__arrow_c_stream__(requested_schema)
+
+
+def _is_data_set(value: Any) -> bool:
+    return type(value).__module__.partition(".")[0] == "datasets" and hasattr(type(value), "iter")
+
+
 def is_table(value: Any) -> bool:
-    """Whether it has Arrow's C stream interface."""
-    return hasattr(type(value), "__arrow_c_stream__")
+    """Whether it has Arrow's C stream interface, or is a data set of Hugging Face."""
+    return hasattr(type(value), "__arrow_c_stream__") or _is_data_set(value)
 
 
 class _Memory:
@@ -202,13 +230,35 @@ class _Views:
         return self.buffers[number][offset : offset + length]
 
     def take(self, begin: int, end: int) -> np.ndarray:
-        rows = [self.row(i) for i in range(begin, end)]
-        if any(len(row) != len(rows[0]) for row in rows):
-            raise ValueError(
-                f"texts within a row of the column {self.name!r} have different lengths: "
-                "no tensor has such"
-            )
-        return np.stack(rows) if rows else np.empty((0, 0), np.uint8)
+        return _stacked([self.row(i) for i in range(begin, end)], self.name)
+
+
+def _stacked(rows: list[np.ndarray], name: str) -> np.ndarray:
+    """Rows of a row, as one array."""
+    if any(row.shape != rows[0].shape for row in rows):
+        raise ValueError(
+            f"texts or lists within a row of the column {name!r} have different lengths: "
+            "no tensor has such"
+        )
+    return np.stack(rows) if rows else np.empty((0, 0), np.uint8)
+
+
+class _Picked:
+    """Rows of a dictionary, by their numbers in it."""
+
+    is_fixed = False
+
+    def __init__(self, numbers: np.ndarray, rows: Any, name: str):
+        self.numbers, self.rows, self.name = numbers, rows, name
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    def row(self, i: int) -> np.ndarray:
+        return self.rows.row(int(self.numbers[i]))
+
+    def take(self, begin: int, end: int) -> np.ndarray:
+        return _stacked([self.row(i) for i in range(begin, end)], self.name)
 
 
 class _Column:
@@ -235,19 +285,55 @@ def _width(form: str, name: str) -> int:
     return int(text)
 
 
+def _extension(schema: _Schema) -> tuple[bytes, bytes]:
+    """The name of the extension type that a column has, and what is said of it; empty: none."""
+    found, at = {}, schema.metadata
+
+    def taken(count: int) -> bytes:
+        nonlocal at
+        at += count
+        return ctypes.string_at(at - count, count)
+
+    def text() -> bytes:
+        return taken(struct.unpack("=i", taken(4))[0])
+
+    for _ in range(struct.unpack("=i", taken(4))[0] if at else 0):
+        key = text()
+        found[key] = text()
+    return (
+        found.get(b"ARROW:extension:name", b""),
+        found.get(b"ARROW:extension:metadata", b""),
+    )
+
+
+def _shaped(values: np.ndarray, said: bytes, name: str) -> np.ndarray:
+    """Rows of an `arrow.fixed_shape_tensor`, whose shape and order of axes its metadata say."""
+    try:
+        shape = json.loads(said)
+        rows = values.reshape(len(values), *shape["shape"], *values.shape[2:])
+        order = shape.get("permutation") or range(len(shape["shape"]))
+        rest = range(1 + len(shape["shape"]), rows.ndim)
+        return np.ascontiguousarray(rows.transpose(0, *(1 + axis for axis in order), *rest))
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        raise ValueError(
+            f"the column {name!r} has tensors whose shape is not that of their elements: {said!r}"
+        ) from error
+
+
 def _column(
     batch: _Batch, schema: _Schema, array: _Array, name: str, begin=0, count=None, depth=0
 ) -> _Column:
     """`count` rows from `begin` of what the array shows."""
     form = schema.format.decode()
-    if schema.dictionary or depth > _DEPTH:
+    kind = form.partition(":")[0]
+    extension, said = _extension(schema)
+    if kind not in _KINDS or depth > _DEPTH:
         raise TypeError(f"the column {name!r} is of a type that no tensor has ({form}): cast it")
     count = array.length - begin if count is None else count
     if begin < 0 or count < 0 or begin + count > array.length:
         raise ValueError(f"the column {name!r} has fewer elements than its rows say")
     if array.offset < 0:
         raise ValueError(f"the column {name!r} begins before its elements")
-    kind = form.partition(":")[0]
     if array.n_buffers < _BUFFERS.get(kind, 2) or not array.buffers:
         raise ValueError(f"the column {name!r} ({form}) has {array.n_buffers} buffers, too few")
     if form[0] == "+" and min(array.n_children, schema.n_children) < 1:
@@ -269,6 +355,8 @@ def _column(
             raise ValueError(f"the column {name!r} has null within a row: fill it first")
         return column.rows
 
+    if schema.dictionary:
+        return _of_dictionary(batch, schema, array, name, at, count, nulls, depth)
     if form in _NUMBERS:
         return _Column(_Fixed(batch.view(array.buffers[1], at, count, _NUMBERS[form])), nulls)
     if form == "b":
@@ -284,7 +372,10 @@ def _column(
         width = _width(form, name)
         rows = inner(0, at * width, count * width)
         values = rows.take(0, count * width)
-        return _Column(_Fixed(values.reshape((count, width, *values.shape[1:]))), nulls)
+        values = values.reshape((count, width, *values.shape[1:]))
+        if extension == b"arrow.fixed_shape_tensor":
+            values = _shaped(values, said, name)
+        return _Column(_Fixed(values), nulls)
     if form in _OFFSETS:
         offsets = np.zeros(1, _OFFSETS[form])
         if count > 0:
@@ -302,26 +393,53 @@ def _column(
             batch.view(array.buffers[2 + k], 0, int(sizes[k]), "u1") for k in range(variadic)
         ]
         return _Column(_Views(views, buffers, name), nulls)
-    if form == "+s":
-        for k in range(schema.n_children):
-            if schema.children[k].contents.name == b"bytes" and k < array.n_children:
-                child = array.children[k].contents
-                column = _column(
-                    batch, schema.children[k].contents, child, name, at, count, depth + 1
-                )
-                both = [each for each in (nulls, column.nulls) if each is not None]
-                return _Column(column.rows, np.logical_or.reduce(both) if both else None)
-        raise TypeError(
-            f"the column {name!r} is a struct without a field `bytes`: choose a field of it"
-        )
-    raise TypeError(f"the column {name!r} is of a type that no tensor has ({form}): cast it")
+    for k in range(schema.n_children):
+        if schema.children[k].contents.name == b"bytes" and k < array.n_children:
+            child = array.children[k].contents
+            column = _column(batch, schema.children[k].contents, child, name, at, count, depth + 1)
+            both = [each for each in (nulls, column.nulls) if each is not None]
+            return _Column(column.rows, np.logical_or.reduce(both) if both else None)
+    raise TypeError(
+        f"the column {name!r} is a struct without a field `bytes`: choose a field of it"
+    )
+
+
+def _of_dictionary(
+    batch: _Batch, schema: _Schema, array: _Array, name: str, at: int, count: int, nulls, depth: int
+) -> _Column:
+    """Rows that say which row of a dictionary they are."""
+    form = schema.format.decode()
+    if form not in _NUMBERS or form in "efg" or not array.dictionary:
+        raise ValueError(f"the column {name!r} has a dictionary without numbers of its rows")
+    numbers = batch.view(array.buffers[1], at, count, _NUMBERS[form]).astype("i8")
+    values = _column(
+        batch, schema.dictionary.contents, array.dictionary.contents, name, 0, None, depth + 1
+    )
+    if nulls is not None:
+        numbers[nulls] = 0
+    used = numbers if nulls is None else numbers[~nulls]
+    if len(used) and (used.min() < 0 or used.max() >= len(values.rows)):
+        raise ValueError(f"the column {name!r} has numbers that lead outside of its dictionary")
+    if values.nulls is not None and len(used):
+        is_null = values.nulls[numbers]
+        nulls = is_null if nulls is None else nulls | is_null
+    if values.rows.is_fixed and len(used):
+        return _Column(_Fixed(values.rows.values[numbers]), nulls)
+    return _Column(_Picked(numbers, values.rows, name), nulls)
 
 
 class _Reader:
     """One pass over a table: record batches as columns."""
 
     def __init__(self, table: Any, names: list[str]):
-        self.capsule = table.__arrow_c_stream__()
+        if type(table).__module__.partition(".")[0] == "polars":
+            # It hands out the addresses of objects as bytes.
+            types = getattr(table, "schema", {})
+            objects = [name for name in names if str(types.get(name)) == "Object"]
+            if objects:
+                raise TypeError(f"the column {objects[0]!r} has Python's objects: cast it")
+        has_stream = hasattr(type(table), "__arrow_c_stream__")
+        self.capsule = (table if has_stream else _DataSet(table)).__arrow_c_stream__()
         self.stream = ctypes.cast(
             _pointer_of(self.capsule, b"arrow_array_stream"), ctypes.POINTER(_Stream)
         )
@@ -341,6 +459,9 @@ class _Reader:
                 f"the table has no column {', '.join(map(repr, missing))} for that input; "
                 f"it has {', '.join(map(repr, columns))}"
             )
+        twice = [name for name in names if columns.count(name) > 1]
+        if twice:
+            raise ValueError(f"the table has several columns {twice[0]!r}: rename all but one")
         self.columns = {name: columns.index(name) for name in names}
 
     def __del__(self):

@@ -99,8 +99,8 @@ class Loader:
             raise ValueError(f"last_batch is {last_batch!r}; it must be one of {_LAST_BATCH}")
         if inputs is not None and not _arrow.is_table(inputs):
             raise TypeError(
-                "inputs= takes a table with __arrow_c_stream__ (pyarrow, polars, datasets), not "
-                f"{type(inputs).__name__}"
+                "inputs= takes a table with __arrow_c_stream__ (pyarrow, polars), or a Dataset of "
+                f"Hugging Face, not {type(inputs).__name__}"
             )
         parameters.update(_given.shard_parameters(shard))
         arguments, sources, self._pipeline = _given.arguments_of(source, options, parameters)

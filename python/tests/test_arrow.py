@@ -191,7 +191,6 @@ def test_a_for_that_was_left_early_is_over():
         (pa.array([1, None, 3]), "INT64", 0, "row 1 of the column 'x' is null"),
         (pa.array([[1], [2, None]]), "INT64", 1, "null within a row"),
         (pa.array([[[1], [2, 3]]]), "INT64", 2, "different lengths"),
-        (pa.array(["a", "b"]).dictionary_encode(), "INT64", 0, "no tensor has"),
         (pa.array([{"a": 1}]), "INT64", 0, "a struct without a field `bytes`"),
         (pa.array([1], pa.timestamp("s")), "INT64", 0, "no tensor has"),
         (pa.array([1.5]), "INT64", 0, "INT64"),
@@ -312,6 +311,75 @@ def test_what_is_no_table_is_said():
             rows_of(loader)
 
 
+def test_rows_of_a_dictionary_are_what_they_stand_for():
+    texts = ["a", "größer", "a", "", "a", "c", "größer", "d"]
+    as_bytes = [np.frombuffer(t.encode(), "u1") for t in texts]
+    for number in (pa.int8(), pa.uint16(), pa.int64()):
+        kind = pa.dictionary(number, pa.string())
+        check(pa.array(texts).dictionary_encode().cast(kind), "UINT8", 1, as_bytes)
+    numbers = [5, -6, 5, 5, 9, -6, 5]
+    check(pa.array(numbers, pa.int32()).dictionary_encode(), "INT32", 0, np.array(numbers, "i4"))
+    lists = pa.DictionaryArray.from_arrays(
+        pa.array([1, 0, 1, 1, 0, 0, 1]), pa.array([[1], [2, 3]], pa.list_(pa.int32()))
+    )
+    expected = [[2, 3], [1], [2, 3], [2, 3], [1], [1], [2, 3]]
+    check(lists, "INT32", 1, [np.array(row, "i4") for row in expected])
+    for array in (
+        pa.array(["a", None]).dictionary_encode(),
+        pa.DictionaryArray.from_arrays(pa.array([0, 1]), pa.array(["a", None])),
+    ):
+        with loader_of(pa.table({"x": array}), x=("UINT8", 1)) as loader:
+            with pytest.raises(ValueError, match="row 1 of the column 'x' is null"):
+                rows_of(loader)
+
+
+def test_a_number_outside_of_a_dictionary_is_refused():
+    array = pa.array(["a", "b", "a"]).dictionary_encode()
+
+    def change(batch):
+        column = batch.children[0].contents
+        ctypes.cast(column.buffers[1], ctypes.POINTER(ctypes.c_int32))[1] = 2
+
+    with pytest.raises(ValueError, match="outside of its dictionary"):
+        list(arrow.batches(Hostile(array, change), ["x"], 2))
+
+
+def test_tensors_of_a_fixed_shape_have_their_axes():
+    values = np.arange(24, dtype="i4")
+    storage = pa.FixedSizeListArray.from_arrays(pa.array(values), 6)
+    kind = pa.fixed_shape_tensor(pa.int32(), [2, 3])
+    array = pa.ExtensionArray.from_storage(kind, storage)
+    with loader_of(pa.table({"x": array}), x=("INT32", 2)) as loader:
+        (ours,) = rows_of(loader)
+    np.testing.assert_array_equal(np.stack(ours), values.reshape(4, 2, 3))
+    kind = pa.fixed_shape_tensor(pa.int32(), [2, 3], permutation=[1, 0])
+    array = pa.ExtensionArray.from_storage(kind, storage)
+    with loader_of(pa.table({"x": array}), x=("INT32", 2)) as loader:
+        (ours,) = rows_of(loader)
+    np.testing.assert_array_equal(np.stack(ours), array.to_numpy_ndarray())
+
+
+@pytest.mark.parametrize(
+    "array",
+    [
+        pa.nulls(2),
+        pa.RunEndEncodedArray.from_arrays(pa.array([2], pa.int32()), pa.array([1])),
+        pa.UnionArray.from_sparse(pa.array([0], pa.int8()), [pa.array([1]), pa.array([1.5])]),
+    ],
+)
+def test_kinds_without_elements_are_named(array):
+    with loader_of(pa.table({"x": array}), x=("INT64", 0)) as loader:
+        with pytest.raises(TypeError, match="of a type that no tensor has"):
+            rows_of(loader)
+
+
+def test_a_name_that_two_columns_have_is_refused():
+    table = pa.table([pa.array([1]), pa.array([2])], names=["x", "x"])
+    with loader_of(table, x=("INT64", 0)) as loader:
+        with pytest.raises(ValueError, match="several columns 'x'"):
+            rows_of(loader)
+
+
 def test_tables_of_polars():
     polars = pytest.importorskip("polars", reason="SKIPPED: there is no polars")
     table = polars.DataFrame({"x": [1.5, 2.5, 3.5], "t": ["a", "b" * 20, ""]})
@@ -319,6 +387,14 @@ def test_tables_of_polars():
         x, t = rows_of(loader)
     assert [float(v) for v in x] == [1.5, 2.5, 3.5]
     assert [bytes(v) for v in t] == [b"a", b"b" * 20, b""]
+    table = polars.DataFrame(
+        {"c": polars.Series(["a", "b", "a"], dtype=polars.Categorical), "o": [object()] * 3}
+    )
+    with loader_of(table, c=("UINT8", 1)) as loader:
+        assert [bytes(v) for v in rows_of(loader)[0]] == [b"a", b"b", b"a"]
+    with loader_of(table, o=("UINT8", 1)) as loader:
+        with pytest.raises(TypeError, match="Python's objects"):
+            rows_of(loader)
 
 
 def test_datasets_of_hugging_face():
@@ -330,9 +406,19 @@ def test_datasets_of_hugging_face():
     data = datasets.Dataset.from_dict(
         {"image": images, "label": list(range(10))}, features=features
     )
-    if not arrow.is_table(data):
-        data = data.data.table  # of versions before the interface
-    with loader_of(data, image=("UINT8", 2), label=("INT64", 0)) as loader:
-        image, label = rows_of(loader)
-    np.testing.assert_array_equal(np.stack(image), images)
-    assert [int(v) for v in label] == list(range(10))
+    chosen = {
+        "all": (data, range(10)),
+        "chosen": (data.select([7, 2, 2]), [7, 2, 2]),
+        "shuffled": (data.shuffle(seed=3), data.shuffle(seed=3)["label"]),
+        "none": (data.select([]), []),
+        "iterable": (data.to_iterable_dataset(), range(10)),
+    }
+    for table, rows in chosen.values():
+        with loader_of(table, image=("UINT8", 2), label=("INT64", 0)) as loader:
+            for _ in range(2):
+                image, label = rows_of(loader) or ([], [])
+                assert [int(v) for v in label] == list(rows)
+                for a, row in zip(image, rows, strict=True):
+                    np.testing.assert_array_equal(a, images[row])
+    with pytest.raises(TypeError, match="DatasetDict"):
+        galatea.Loader(PASSES.format(names="x"), inputs=datasets.DatasetDict({"train": data}))

@@ -47,6 +47,9 @@ SOURCES = {
 # Operators whose members are looked at: those of all others are Resize's.
 CLASSES = ("Resize", "PythonFunction", "DLTensorPythonFunction", "ExternalSource")
 
+# Deprecated, without another name, and not without effect.
+IN_EFFECT = ("masks",)
+
 
 def is_public(name):
     return not name.startswith(SKIP)
@@ -115,7 +118,7 @@ def deprecated(schemas):
             found["functions"][name] = schema.DeprecatedInFavorOf()
         old = sorted(a for a in every if schema.HasArgument(a) and schema.IsDeprecatedArg(a))
         if old:
-            info = {a: schema.DeprecatedArgInfo(a) for a in old}
+            info = {a: schema.DeprecatedArgInfo(a) for a in old if a not in IN_EFFECT}
             found["arguments"][name] = {a: one.get("renamed_to") or "" for a, one in info.items()}
     paths = {schema: name for name, schema in schemas.items()}
     found["functions"] = {a: paths.get(b, b) for a, b in found["functions"].items()}

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <map>
 #include <unordered_map>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -75,7 +76,10 @@ class CocoParser final : public nlohmann::json_sax<Json> {
       return problem = "is a list, not an object with images, categories and annotations", false;
     ++depth_;
     if (depth_ == 2) in_list_ = true;
-    if (depth_ == 4) outline_field_.clear();
+    if (depth_ == 4) {
+      outline_field_.clear();
+      has_box_ = has_box_ || field_ == "bbox";
+    }
     if (depth_ == 5 && in_outline() && outline_field_.empty()) polygon_begin_ = file_.coordinates.size();
     if (depth_ == 5 && in_outline() && outline_field_ == "counts") runs_.counts.clear();
     return true;
@@ -110,11 +114,12 @@ class CocoParser final : public nlohmann::json_sax<Json> {
     object_.first_polygon = file_.polygons.size();
     runs_ = {};
     sizes_ = box_size_ = 0;
+    has_box_ = false;
     category_.reset();
   }
   bool end_item() {
     if (section_ == Section::kImages) {
-      if (image_.id < 0 || image_.width < 0 || image_.height < 0)
+      if (image_.id == CocoFile::kNoId || image_.width < 0 || image_.height < 0)
         return problem = fmt::format("image {} has no id, width and height", file_.images.size()), false;
       file_.images.push_back(std::move(image_));
     }
@@ -122,7 +127,8 @@ class CocoParser final : public nlohmann::json_sax<Json> {
       if (!category_) return problem = fmt::format("category {} has no id", file_.categories.size()), false;
       file_.categories.push_back(*category_);
     }
-    if (section_ == Section::kAnnotations) {
+    // Captions and the like say something of the whole image: they are no objects.
+    if (section_ == Section::kAnnotations && has_box_) {
       if (box_size_ != 4) return wrong(fmt::format("has a bbox of {} numbers, not 4", box_size_));
       if (sizes_ > 0 || !runs_.counts.empty()) {
         if (sizes_ != 2 || runs_.height <= 0 || runs_.width <= 0 || runs_.counts.empty())
@@ -179,6 +185,7 @@ class CocoParser final : public nlohmann::json_sax<Json> {
   size_t polygon_begin_ = 0;
   int sizes_ = 0;
   size_t box_size_ = 0;
+  bool has_box_ = false;
   std::optional<int64_t> category_;
 };
 
@@ -205,6 +212,12 @@ class CocoSource final : public runtime::SampleSource {
   /// Chooses samples and objects. `names`: the images that are wanted, in this order; empty: all, by their ids.
   Status choose(const std::vector<std::string>& names, const std::string& annotations) {
     annotations_ = annotations;
+    if (options_.image_ids)
+      for (const CocoFile::Image& image : file_.images)
+        if (!std::in_range<int32_t>(image.id))
+          return unusable(fmt::format("{}: the id {} of image {} does not fit in 32 bits", annotations,
+                                      image.id, image.file_name),
+                          "leave image_ids out, or number the images anew");
     std::unordered_map<int64_t, int32_t> labels;
     for (const int64_t id : file_.categories) {
       const auto next = static_cast<int32_t>(labels.size() + 1);
@@ -216,11 +229,18 @@ class CocoSource final : public runtime::SampleSource {
       if ((object.is_crowd && !options_.include_crowd) || object.box[2] < options_.size_threshold ||
           object.box[3] < options_.size_threshold)
         continue;
+      if (object.category_id == CocoFile::kNoId)
+        return unusable(fmt::format("{}: annotation {} has no category_id", annotations, i),
+                        "give an annotation file of objects");
       auto label = labels.find(object.category_id);
       if (label == labels.end() && !options_.raw_categories)
         return unusable(fmt::format("{}: annotation {} is of category {}, which categories does not have",
                                     annotations, i, object.category_id),
                         "add the category, or take ids as they are: avoid_class_remapping=True");
+      if (options_.raw_categories && !std::in_range<int32_t>(object.category_id))
+        return unusable(fmt::format("{}: the category {} of annotation {} does not fit in 32 bits",
+                                    annotations, object.category_id, i),
+                        "leave avoid_class_remapping out");
       by_image[object.image_id].push_back(
           {i, label == labels.end() ? static_cast<int32_t>(object.category_id) : label->second});
     }

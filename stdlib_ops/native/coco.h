@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <span>
 #include <string>
@@ -19,8 +20,9 @@ namespace galatea::native {
 
 /// What an annotation file says, objects in the order of the file.
 struct CocoFile {
+  static constexpr int64_t kNoId = std::numeric_limits<int64_t>::min();
   struct Image {
-    int64_t id = -1, width = 0, height = 0;
+    int64_t id = kNoId, width = 0, height = 0;
     std::string file_name;
   };
   /// Run lengths of pixels down the columns, background first.
@@ -29,7 +31,7 @@ struct CocoFile {
     std::vector<uint32_t> counts;
   };
   struct Object {
-    int64_t image_id = -1, category_id = -1;
+    int64_t image_id = kNoId, category_id = kNoId;
     bool is_crowd = false;
     std::array<float, 4> box{};                  ///< x, y, width, height in pixels
     size_t first_polygon = 0, num_polygons = 0;  ///< of `polygons`

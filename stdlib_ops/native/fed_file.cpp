@@ -27,6 +27,7 @@ Result<std::string> name_of_file(const runtime::Tensor& tensor) {
   std::vector<uint8_t> copy;
   const std::span<const uint8_t> bytes = bytes_of_input(tensor, copy);
   std::string name(bytes.begin(), std::ranges::find(bytes, uint8_t{0}));
+  if (name.starts_with("file://")) name.erase(0, 7);
   if (name.empty()) return unusable("the name of a file is empty", "give its bytes, as np.frombuffer does");
   if (name.size() >= kMostLetters)
     return unusable(fmt::format("the name of a file has {} bytes", name.size()),

@@ -123,7 +123,10 @@ Result<std::optional<TarMember>> TarReader::next() {
       return damaged(archive_.name(), at_,
                      fmt::format("a member of {} bytes begins there, but the archive has {} bytes left", size,
                                  archive_.size() - offset));
-    at_ = std::min(archive_.size(), offset + (size + kTarBlock - 1) / kTarBlock * kTarBlock);
+    const int64_t padding = -size & (kTarBlock - 1);
+    if (padding > archive_.size() - offset - size)
+      return damaged(archive_.name(), archive_.size(), "it ends within a block: it was cut off");
+    at_ = offset + size + padding;
     if (is_extension) {
       GALATEA_ASSIGN(std::string text, extension(offset, size));
       if (header.type == 'x') GALATEA_TRY(take_pax(text, offset));

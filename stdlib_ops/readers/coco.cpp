@@ -17,6 +17,9 @@ Status check_coco(const TypeContext& ctx) {
   if (ctx.flag("pixelwise_masks") && (ctx.flag("polygon_masks") || ctx.flag("masks")))
     return ctx.error("readers.coco: polygon_masks and pixelwise_masks exclude each other", "keep one of them",
                      "pixelwise_masks");
+  if (ctx.flag("skip_cached_images"))
+    return ctx.error("readers.coco: skip_cached_images is not for this reader",
+                     "leave it out: decoders keep no images", "skip_cached_images");
   if (ctx.given("images") && ctx.texts("images").empty())
     return ctx.error("readers.coco: images is an empty list", "leave it out: all images are then read",
                      "images");

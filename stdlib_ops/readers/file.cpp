@@ -18,6 +18,9 @@ Status check_files(const TypeContext& ctx) {
                      "give file_root (a folder with one sub-folder per class), file_list or files");
   if (ctx.given("files") && ctx.given("file_list"))
     return ctx.error("readers.file: files and file_list exclude each other", "keep one of them", "file_list");
+  if (ctx.given("dir_filters") && ctx.texts("dir_filters").empty())
+    return ctx.error("readers.file: dir_filters is an empty list, which no folder matches",
+                     "name one pattern at least, or leave it out: all folders are then read", "dir_filters");
   if (ctx.given("labels") && !ctx.given("files"))
     return ctx.error("readers.file: labels goes with files", "give files=[…] too, or leave labels out",
                      "labels");

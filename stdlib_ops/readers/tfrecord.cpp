@@ -65,6 +65,9 @@ Result<std::vector<Port>> ports_of_features(const TypeContext& ctx) {
 }
 
 Status check_tfrecord(const TypeContext& ctx) {
+  if (ctx.flag("skip_cached_images"))
+    return ctx.error("readers.tfrecord: skip_cached_images is not for this reader",
+                     "leave it out: decoders keep no images", "skip_cached_images");
   GALATEA_TRY(check_index_each(ctx, "path", "index_path"));
   return check_stream(ctx, "index_path");
 }

@@ -120,6 +120,45 @@ TEST(Coco, SaysWhatIsMalformed) {
   EXPECT_FALSE(native::parse_coco("7", "made.up", false));
 }
 
+TEST(Coco, IdsAreAnyWholeNumbersAndOnlyBoxesAreObjects) {
+  const auto file = native::parse_coco(
+      R"({"images": [{"id": -9007199254740993, "width": 4, "height": 4, "file_name": "a"}],)"
+      R"( "annotations": [{"image_id": 1, "caption": "of the whole", "segmentation": [[0, 0, 1, 0, 1, 1]]},)"
+      R"( {"image_id": -9007199254740993, "category_id": -2, "bbox": [0, 0, 2, 2],)"
+      R"( "segmentation": [[1, 1, 2, 1, 2, 2]]}]})",
+      "made.up", true);
+  ASSERT_TRUE(file) << file.error().message();
+  EXPECT_EQ(file->images.at(0).id, -9007199254740993);
+  ASSERT_EQ(file->objects.size(), 1U);
+  EXPECT_EQ(file->objects[0].category_id, -2);
+  EXPECT_EQ(file->objects[0].image_id, -9007199254740993);
+  EXPECT_EQ(file->coordinates[file->polygons[file->objects[0].first_polygon].begin], 1.0);
+  EXPECT_EQ(
+      native::parse_coco(R"({"images": [{"width": 4, "height": 4, "file_name": "a"}]})", "made.up", false)
+          .error()
+          .message(),
+      "made.up image 0 has no id, width and height");
+  EXPECT_EQ(error(R"({"image_id": 1, "bbox": []})"), "made.up annotation 0 has a bbox of 0 numbers, not 4");
+}
+
+TEST(Coco, NumbersThatAnOutputCannotHoldAreTold) {
+  const std::filesystem::path folder = std::filesystem::path(::testing::TempDir()) / "coco_numbers";
+  std::filesystem::create_directories(folder);
+  const std::string path = (folder / "a.json").string();
+  std::ofstream(path) << R"({"images": [{"id": 4294967298, "width": 4, "height": 4, "file_name": "a"}],)"
+                      << R"( "annotations": [{"image_id": 4294967298, "category_id": 4294967297,)"
+                      << R"( "bbox": [0, 0, 2, 2]}]})";
+  const auto said = [&](const char* argument) {
+    const auto source = native::open_coco(
+        fmt::format(R"({{"annotations_file": "{}", "include_iscrowd": true, "{}": true}})", path, argument));
+    return source ? "nothing" : source.error().message();
+  };
+  EXPECT_EQ(said("avoid_class_remapping"),
+            path + ": the category 4294967297 of annotation 0 does not fit in 32 bits");
+  EXPECT_EQ(said("image_ids"), path + ": the id 4294967298 of image a does not fit in 32 bits");
+  std::filesystem::remove_all(folder);
+}
+
 /// Every prefix, and every byte changed: an error that names the file, or a file that holds together.
 TEST(Coco, SurvivesDamage) {
   const std::string whole =

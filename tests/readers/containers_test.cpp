@@ -320,6 +320,27 @@ TEST(DamagedContainers, Tar) {
   }
 }
 
+/// All bytes of the last member are there, and nobody knows how many members followed: DALI refuses it, too.
+TEST(DamagedContainers, AnArchiveThatEndsWithinABlockWasCutOff) {
+  const std::string whole = recorded_bytes("plain.tar");
+  const auto samples = native::scan_webdataset(*native::bytes_in_memory("whole", whole));
+  ASSERT_TRUE(samples) << samples.error().message();
+  const native::TarPart& part = samples->front().parts.front();
+  const int64_t end = part.offset + part.size, block_end = (end + 511) / 512 * 512;
+  ASSERT_LT(end, block_end);
+  for (const int64_t size : {end, block_end - 1}) {
+    const auto cut =
+        native::scan_webdataset(*native::bytes_in_memory("cut", whole.substr(0, static_cast<size_t>(size))));
+    ASSERT_FALSE(cut);
+    EXPECT_EQ(cut.error().message(),
+              fmt::format("cut is damaged at byte {}: it ends within a block: it was cut off", size));
+  }
+  const auto without_end = native::scan_webdataset(
+      *native::bytes_in_memory("cut", whole.substr(0, static_cast<size_t>(block_end))));
+  ASSERT_TRUE(without_end) << without_end.error().message();
+  EXPECT_EQ(without_end->size(), 1U);
+}
+
 TEST(DamagedContainers, Npy) {
   for (const char* name : {"c_f32.npy", "fortran_u32.npy", "scalar_f64.npy"}) {
     SCOPED_TRACE(name);

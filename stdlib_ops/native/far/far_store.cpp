@@ -431,17 +431,23 @@ class FarFile final : public ByteSource {
     const int64_t furthest = offset > INT64_MAX - more_bytes ? INT64_MAX : offset + more_bytes;
     const int64_t first = offset / kBlockBytes, last = furthest / kBlockBytes;
     // Looking from record to record goes from front to back: requests become longer, and the next one is on its
-    // way while this one is looked at.
+    // way while this one is looked at. It is asked for once there is room for a whole one: a block at a time
+    // would be a request for each.
     const int64_t before = last_.exchange(last, std::memory_order_relaxed);
     int64_t more = 0;
     if (first >= before && first - before <= kNear) {
       more = more_.load(std::memory_order_relaxed);
       if (last > before) {
         more_.store(std::min(2 * more + 1, kMostBlocks - 1), std::memory_order_relaxed);
-        if (more > 0) ahead_((last + 1 + more) * kBlockBytes, kMostBlocks * kBlockBytes);
+        const int64_t begin = std::max(asked_.load(std::memory_order_relaxed), last + 1 + more);
+        if (more > 0 && begin - last <= kMostBlocks) {
+          asked_.store(begin + kMostBlocks, std::memory_order_relaxed);
+          ahead_(begin * kBlockBytes, kMostBlocks * kBlockBytes);
+        }
       }
     } else {
       more_.store(0, std::memory_order_relaxed);
+      asked_.store(0, std::memory_order_relaxed);
     }
     return reader_(offset, to, more);
   }
@@ -451,6 +457,7 @@ class FarFile final : public ByteSource {
   Reader reader_;
   Ahead ahead_;
   mutable std::atomic<int64_t> last_{0}, more_{0};
+  mutable std::atomic<int64_t> asked_{0};  ///< the block behind those asked for ahead, from front to back
 };
 
 }  // namespace

@@ -201,7 +201,9 @@ class Fetcher::Tries {
       return true;
     }
     // Nothing can be a part of nothing.
-    if (head.status == 416 && ask_.first == 0 && got() == 0 && ask_.size <= 0 && !ask_.is_listing) {
+    const bool is_nothing = head.content_range.empty() || head.content_range.ends_with("/0");
+    if (is_nothing && head.status == 416 && ask_.first == 0 && got() == 0 && ask_.size <= 0 &&
+        !ask_.is_listing) {
       fetched_.size = 0;
       fetched_.version = version_of(head);
       return true;
@@ -225,6 +227,7 @@ class Fetcher::Tries {
   const std::string& error_body() const { return error_body_; }
   bool is_changed() const { return is_changed_; }
   bool is_too_long() const { return is_too_long_; }
+  bool is_compressed() const { return is_compressed_; }
   Fetched result() { return std::move(fetched_); }
 
  private:
@@ -234,6 +237,13 @@ class Fetcher::Tries {
   bool look_at(const ReplyHead& head) {
     if (has_looked_) return problem_.empty() && !is_changed_;
     has_looked_ = true;
+    // Of a store that is a word of who wrote the object: its bytes are what is asked for.
+    is_compressed_ = ask_.address.store == Store::kWeb && (head.status == 200 || head.status == 206) &&
+                     !head.content_encoding.empty() && head.content_encoding != "identity";
+    if (is_compressed_) {
+      problem_ = fmt::format("the server sends it compressed ({})", one_line(head.content_encoding, 32));
+      return false;
+    }
     if (head.status == 200) return look_at_whole(head);
     if (head.status == 206) return look_at_part(head);
     return true;
@@ -286,7 +296,7 @@ class Fetcher::Tries {
   Fetched fetched_;
   size_t limit_ = 0;
   std::string problem_, error_body_;
-  bool has_looked_ = false, is_changed_ = false, is_too_long_ = false;
+  bool has_looked_ = false, is_changed_ = false, is_too_long_ = false, is_compressed_ = false;
 };
 
 Result<Account> Fetcher::account(Store store) {
@@ -400,6 +410,10 @@ Result<Fetched> Fetcher::run(const Ask& ask) {
           ask.is_listing
               ? "check that the end point is that of a store with an interface as S3 has it"
               : "serve it by a server that knows ranges, as nginx and stores do, or copy it to this machine");
+    if (tries.is_compressed())
+      return make_error(ErrorKind::kUser, "G0803",
+                        fmt::format("cannot read {}: {}", ask.address.shown, tries.problem()),
+                        "have it served as it is (no Content-Encoding): nobody asked for anything else");
     const bool has_reply = result.end == TransferEnd::kDone && tries.problem().empty();
     if (has_reply && !head.bucket_region.empty() && head.bucket_region != region && !has_moved &&
         account.endpoint.empty() && (head.status == 301 || head.status == 307 || head.status == 400)) {
@@ -420,6 +434,8 @@ Result<Fetched> Fetcher::run(const Ask& ask) {
       return make_error(ErrorKind::kUser, "G0803", fmt::format("cannot read {}: {}", ask.address.shown, what),
                         "check the address and the server; CURL_CA_BUNDLE names certificates of your own");
     const auto wait = std::max<std::chrono::milliseconds>(random_part(longest), result.retry_after);
+    if (result.retry_after > std::chrono::seconds(0) && Clock::now() + wait >= deadline)
+      what += fmt::format(" and wants to be left for {} s", result.retry_after.count());
     if (tried >= options_.tries || Clock::now() + wait >= deadline) break;
     for (const auto until = Clock::now() + wait; Clock::now() < until;) {
       if (transfers_.is_cancelled()) return runtime::make_error(runtime::message::kCancelled);

@@ -58,6 +58,7 @@ struct Listener {
     for (const auto& [wanted, to] : {std::pair{"etag", &head.etag},
                                      {"last-modified", &head.last_modified},
                                      {"content-range", &head.content_range},
+                                     {"content-encoding", &head.content_encoding},
                                      {"x-amz-bucket-region", &head.bucket_region}})
       if (equal_but_for_case(name, wanted)) *to = value;
     if (equal_but_for_case(name, "content-length")) {

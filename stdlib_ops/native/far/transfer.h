@@ -35,7 +35,7 @@ struct TransferRequest {
 struct ReplyHead {
   int status = 0;
   int64_t content_length = -1;  ///< -1: not said
-  std::string etag, last_modified, content_range, bucket_region;
+  std::string etag, last_modified, content_range, content_encoding, bucket_region;
 };
 
 enum class TransferEnd : uint8_t {

@@ -26,6 +26,7 @@ MODULES = (
     "workers",
     "sources",
     "readers",
+    "reader_values",
     "sounds",
     "films",
     "iterators",
