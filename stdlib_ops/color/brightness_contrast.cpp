@@ -4,7 +4,6 @@
 // factor + offset with both scalars per sample.
 #include <cmath>
 
-#include "stdlib_ops/common/matrix.h"
 #include "stdlib_ops/common/pointwise.h"
 #include "stdlib_ops/compat/colour.h"
 #include "stdlib_ops/operators.h"
@@ -24,11 +23,9 @@ double range_of(DType type) { return is_float(type) ? 1.0 : static_cast<double>(
 void define(RecipeBuilder& b, bool has_brightness, bool has_contrast) {
   if (b.compat() != op::Compat::kDali) return define_compat_colour(b);
   const DType in = b.input_type(0).dtype, out = b.output_type(0).dtype;
-  // One that lies on a GPU is read by no check.
+  // One of a sample may be computed on a GPU: a check would wait for it, and put launches apart.
   const auto factor_of = [&](const char* name) {
-    const auto value = value_of_arg(b, name);
-    const bool on_gpu = value && b.type_of(*value).device != ir::Device::kCpu;
-    return on_gpu ? b.arg(name, DType::kF32) : finite_arg(b, name);
+    return b.is_per_sample(name) ? b.arg(name, DType::kF32) : finite_arg(b, name);
   };
   const Expr brightness = has_brightness ? factor_of("brightness") : f32(1);
   const Expr shift = has_brightness ? factor_of("brightness_shift") : f32(0);

@@ -212,6 +212,13 @@ Types cuda_kernel_types(const TypeContext& ctx) {
     return ctx.error(fmt::format("shared memory without a size, at {}",
                                  place_in_text(ctx.text("file"), ctx.integer("line"), line)),
                      "write its size: `__shared__ float rows[256];`", "source");
+  if (const uint32_t line = find_include(ctx.text("source")); line > 0)
+    return ctx.error(
+        fmt::format("a kernel has no headers, and {} includes one",
+                    place_in_text(ctx.text("file"), ctx.integer("line"), line)),
+        "leave it out: `uint8_t` and its like and the functions of <math.h> are there; other functions go "
+        "into the text",
+        "source");
   KnownExtents known;
   GALATEA_TRY(check_own_inputs(ctx, *own, known));
   GALATEA_TRY(check_parameters(ctx, *own));
@@ -307,7 +314,7 @@ void define_cuda_kernel(RecipeBuilder& b) {
       const Expr value = express(extent, "outputs");
       b.check((value >= i64(0)) & (value <= i64(kMostExtent)),
               fmt::format("the output `{}` would have an extent of {{}} (`{}`)", port.name, extent.text()),
-              {value}, {}, "outputs");
+              {value}, "an extent is 0 to 2147483647", "outputs");
       own_extents.push_back(value);
     }
   }

@@ -265,6 +265,16 @@ uint32_t find_unsized_shared(std::string_view text) {
   return 0;
 }
 
+uint32_t find_include(std::string_view text) {
+  const std::string code = code_of(text);
+  for (size_t at = find_word(code, "include", 0); at != std::string::npos;
+       at = find_word(code, "include", at + 1)) {
+    const size_t before = at == 0 ? std::string::npos : code.find_last_not_of(" \t", at - 1);
+    if (before != std::string::npos && code[before] == '#') return line_at(code, at);
+  }
+  return 0;
+}
+
 std::optional<TensorParameter> read_tensor_parameter(std::string_view parameter) {
   const size_t open = parameter.find('<'), close = parameter.rfind('>');
   if (open == std::string_view::npos || close == std::string_view::npos || close < open) return std::nullopt;

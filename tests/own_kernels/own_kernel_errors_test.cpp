@@ -56,6 +56,10 @@ TEST(OwnKernelErrors, OfTheDeclaration) {
               "has no function `__global__ void resize(…)` | functions marked `__global__` there: `copy`");
   EXPECT_SAYS(refusal({.text = "\nvoid copy() {}\n"}), "it has none that is marked `__global__`");
   EXPECT_SAYS(refusal({.text = "\n// __global__ void copy(int x)\n"}), "has no function");
+  EXPECT_SAYS(refusal({.text = std::string("\n#include <stdint.h>") + kCopy}),
+              "a kernel has no headers, and own.dali-dsl:6 includes one | leave it out");
+  EXPECT_SAYS(refusal({.text = std::string("\n\n  #  include <cuda_fp16.h>") + kCopy}), "own.dali-dsl:7");
+  EXPECT_EQ(refusal({.text = std::string("\n// #include <cmath>\n/*\n#include <x.h>\n*/") + kCopy}), "");
   EXPECT_SAYS(refusal({.inputs = "image u8"}), "there is no `:` behind a name");
   EXPECT_SAYS(refusal({.inputs = "image: u9[h, w, c]"}), "there is no element type `u9`");
   EXPECT_SAYS(refusal({.inputs = "image: f16[h, w, c]"}), "have no halves");
