@@ -580,6 +580,17 @@ TEST_F(FarStoreTest, FoldersAreListedPageByPage) {
   EXPECT_EQ(server.requests().front().target, "/b/?delimiter=%2F&encoding-type=url&list-type=2&prefix=d%2F");
 }
 
+/// Consoles of stores make an object for a folder: a class of a data set may have no more yet.
+TEST_F(FarStoreTest, AFolderThatAnObjectStandsForMayBeEmpty) {
+  ScriptedServer server(
+      [&](const HttpRequest&) { return HttpReply{list_text("<Contents><Key>d/</Key></Contents>")}; });
+  const OnlySettings settings({{"AWS_ENDPOINT_URL", server.address()}});
+  FarStore store(quick());
+  const auto folder = store.list("s3://b/d");
+  ASSERT_TRUE(folder) << folder.error().message();
+  EXPECT_TRUE(folder->files.empty() && folder->folders.empty());
+}
+
 TEST_F(FarStoreTest, ListingsThatCannotBeAreTold) {
   const std::pair<std::string, const char*> cases[] = {
       {list_text("<IsTruncated>true</IsTruncated><NextContinuationToken>same</NextContinuationToken>"),
