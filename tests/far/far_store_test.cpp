@@ -558,51 +558,5 @@ TEST_F(FarStoreTest, WhatS3CallsABadRequestMayPassOrBeAboutKeys) {
   EXPECT_NE(old.error().diagnostics.front().help.find("the keys of the environment"), std::string::npos);
 }
 
-std::string list_text(const std::string& content) {
-  return http_text(200, "", "<ListBucketResult>" + content + "</ListBucketResult>");
-}
-
-TEST_F(FarStoreTest, FoldersAreListedPageByPage) {
-  ScriptedServer server([&](const HttpRequest& request) {
-    const bool is_second = request.target.find("continuation-token=p%2F2") != std::string::npos;
-    return HttpReply{list_text(
-        is_second ? "<Contents><Key>d/b.jpg</Key></Contents>"
-                  : "<IsTruncated>true</IsTruncated><NextContinuationToken>p/2</NextContinuationToken>"
-                    "<Contents><Key>d/</Key></Contents><Contents><Key>d/a.jpg</Key></Contents>"
-                    "<CommonPrefixes><Prefix>d/n01/</Prefix></CommonPrefixes>")};
-  });
-  const OnlySettings settings({{"AWS_ENDPOINT_URL", server.address()}});
-  FarStore store(quick());
-  const auto folder = store.list("s3://b/d");
-  ASSERT_TRUE(folder);
-  EXPECT_EQ(folder->files, (std::vector<std::string>{"a.jpg", "b.jpg"}));
-  EXPECT_EQ(folder->folders, std::vector<std::string>{"n01"});
-  EXPECT_EQ(server.requests().front().target, "/b/?delimiter=%2F&encoding-type=url&list-type=2&prefix=d%2F");
-}
-
-TEST_F(FarStoreTest, ListingsThatCannotBeAreTold) {
-  const std::pair<std::string, const char*> cases[] = {
-      {list_text("<IsTruncated>true</IsTruncated><NextContinuationToken>same</NextContinuationToken>"),
-       "its pages go in circles"},
-      {list_text("<IsTruncated>true</IsTruncated>"), "its pages go in circles"},
-      {list_text("<Contents><Key>elsewhere/a</Key></Contents>"), "keys of elsewhere"},
-      {list_text("<Contents><Key>d/e/a</Key></Contents>"), "keys of sub-folders"},
-      {list_text(""), "there is nothing in s3://b/d"},
-      {http_text(200, "", "<html>"), "no listing of a bucket"},
-      {http_text(404, "", "<Error><Code>NoSuchBucket</Code></Error>"), "404 Not Found, NoSuchBucket"},
-      {http_text(200, "", std::string(kMaxListPage + 1, ' ')), "the server sends all of 16777217 bytes"}};
-  for (const auto& [reply, words] : cases) {
-    ScriptedServer server([&](const HttpRequest&) { return HttpReply{reply}; });
-    const OnlySettings settings({{"AWS_ENDPOINT_URL", server.address()}});
-    FarStore store(quick());
-    const auto folder = store.list("s3://b/d");
-    ASSERT_FALSE(folder) << words;
-    EXPECT_NE(folder.error().message().find(words), std::string::npos) << folder.error().message();
-  }
-  FarStore store(quick());
-  EXPECT_NE(store.list("https://h/d?x=hidden").error().message().find("https://h/d is a web server's"),
-            std::string::npos);
-}
-
 }  // namespace
 }  // namespace galatea::native::far

@@ -28,6 +28,7 @@ Result<FarFolder> list_folder(Fetcher& fetcher, const std::string& text) {
   bucket.key.clear();
   FarFolder out;
   std::set<std::string> pages;
+  bool is_there = false;
   for (std::string next;;) {
     std::vector<std::pair<std::string, std::string>> query = {
         {"list-type", "2"}, {"delimiter", "/"}, {"prefix", prefix}, {"encoding-type", "url"}};
@@ -44,6 +45,7 @@ Result<FarFolder> list_folder(Fetcher& fetcher, const std::string& text) {
         if (!name.starts_with(prefix)) return wrong("the store lists keys of elsewhere");
         std::string_view within = std::string_view(name).substr(prefix.size());
         if (are_folders && within.ends_with('/')) within.remove_suffix(1);
+        is_there = true;
         if (within.empty()) continue;  // an object that stands for the folder itself
         if (within.find('/') != std::string_view::npos) return wrong("the store lists keys of sub-folders");
         (are_folders ? out.folders : out.files).emplace_back(within);
@@ -54,7 +56,7 @@ Result<FarFolder> list_folder(Fetcher& fetcher, const std::string& text) {
     if (out.files.size() + out.folders.size() > kMostListed) return wrong("it has too many files");
     next = std::move(page.next);
   }
-  if (out.files.empty() && out.folders.empty())
+  if (!is_there)
     return unusable(fmt::format("there is nothing in {}", folder.shown),
                     "check bucket and folder: capitals count");
   return out;

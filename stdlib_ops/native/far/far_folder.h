@@ -16,7 +16,8 @@ struct FarFolder {
   std::vector<std::string> files, folders;
 };
 
-/// Only stores list their folders, web servers do not. A folder without anything in it is an error: a store has none.
+/// Only stores list their folders, web servers do not. A folder of which nothing is listed is an error: it may hold
+/// nothing only where an object stands for it, as consoles of stores make one.
 Result<FarFolder> list_folder(Fetcher& fetcher, const std::string& text);
 
 }  // namespace galatea::native::far
