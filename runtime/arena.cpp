@@ -19,6 +19,8 @@ namespace {
 
 /// From here on an arena takes whole huge pages: below, most of one would lie idle.
 constexpr int64_t kHugeFrom = kHugePage / 4;
+/// A piece of this size is not kept beside free ones that were too small: hours of sound, long clips.
+constexpr int64_t kInsteadFrom = 8 * kHugePage;
 
 int64_t round_up(int64_t bytes, int64_t unit) { return (bytes + unit - 1) / unit * unit; }
 
@@ -93,6 +95,7 @@ Status Arena::stay_within_budget(int64_t bytes) {
 
 Status Arena::grow(int64_t need) {
   const int64_t size = size_of_piece(need);
+  if (size >= kInsteadFrom) drop_free_pieces();
   GALATEA_TRY(stay_within_budget(size));
   constexpr bool kInArena = true;
   auto buffer = allocator_.allocate(size - kBufferPadding, kInArena);

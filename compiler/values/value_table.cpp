@@ -282,6 +282,7 @@ std::optional<std::vector<Expr>> ValueTable::scalarize(ir::NodeId node,
   }
   if (!extents || product(*extents) > kMaxScalarElements) return std::nullopt;
   std::vector<Expr> out;
+  elements_taken_ = 0;
   for (int64_t i = 0; i < product(*extents); ++i) {
     std::vector<Expr> at = unflatten(i, *extents);
     std::optional<Expr> value;
@@ -326,7 +327,7 @@ std::optional<std::vector<Expr>> ValueTable::scalarize(ir::NodeId node,
 
 std::optional<Expr> ValueTable::stage_element(ir::NodeId node, int stage_index,
                                               const std::vector<Expr>& indices, int depth) const {
-  if (depth > 64) return std::nullopt;
+  if (depth > 64 || ++elements_taken_ > kMaxElementsTaken) return std::nullopt;
   const kernel::Stage& stage = lowerings_[node].stages[static_cast<size_t>(stage_index)];
   if (stage.form == kernel::StageForm::kMap) return substitute(node, stage.body, indices, {}, depth);
   if (stage.form == kernel::StageForm::kReduce) return reduce_element(node, stage, indices, depth);
@@ -377,6 +378,7 @@ std::optional<Expr> ValueTable::substitute(ir::NodeId node, const Expr& body, co
   Expr out = kernel::rewrite(body, [&](const Expr& x) -> Expr {
     if (x->kind == ExprKind::kAxis) return axes[static_cast<size_t>(x->index)];
     if (x->kind == ExprKind::kReduceAxis) return reduce_axes[static_cast<size_t>(x->index)];
+    if (failed) return x;
     if (x->kind != ExprKind::kLoad) return {};
     std::vector<Expr> indices;
     for (const Expr& i : x->args) {

@@ -24,6 +24,9 @@ using kernel::Expr;
 
 /// Values of at most this many elements, known before the run, live in registers.
 inline constexpr int64_t kMaxScalarElements = 32;
+/// And are made of at most this many elements of the stages before them. What each stage reads several times, as a
+/// Fourier transform's passes do, grows with every stage; it is left to a kernel.
+inline constexpr int kMaxElementsTaken = 1 << 14;
 
 struct ValueInfo {
   bool scalar =
@@ -112,6 +115,7 @@ class ValueTable {
   std::vector<bool> offered_;
   std::vector<bool> is_part_;
   bool filled_ = false;
+  mutable int elements_taken_ = 0;  ///< since scalarize() began
   /// What resolve() made of each node once the table was filled, and the expressions that own those nodes.
   mutable kernel::NodeMap<Expr> resolved_;
   mutable std::vector<Expr> resolved_roots_;

@@ -94,5 +94,44 @@ TEST_F(Speech, OfAManifestThatDoesNotFitFails) {
   EXPECT_TRUE(error(R"({"audio_filepath": "nowhere.wav"})").starts_with("G080"));
 }
 
+/// A recording of 16 bits at 16 kHz.
+void write_recording(const fs::path& path, uint32_t samples) {
+  std::ofstream out(path, std::ios::binary);
+  const auto number = [&](uint32_t value, int bytes) {
+    for (int b = 0; b < bytes; ++b) out.put(static_cast<char>(value >> 8 * b));
+  };
+  out << "RIFF";
+  number(36 + samples * 2, 4);
+  out << "WAVEfmt ";
+  number(16, 4);
+  number(1, 2), number(1, 2), number(16000, 4), number(32000, 4), number(2, 2), number(16, 2);
+  out << "data";
+  number(samples * 2, 4);
+  for (uint32_t n = 0; n < samples; ++n) number(n * 37 % 30000, 2);
+}
+
+/// A minute is 1.9 MB of bytes, 3.8 MB of sound, and 1.9 MB each of logarithms and of output; a copy of the signal or
+/// of the bands beside them does not fit.
+TEST_F(Speech, ToLogMelKeepsTheLogarithmsAlone) {
+  const fs::path folder = fs::temp_directory_path() / "galatea_long_speech";
+  fs::remove_all(folder);
+  fs::create_directories(folder);
+  write_recording(folder / "minute.wav", 60 * 16000);
+  const auto errors_within = [&](const std::string& limit) {
+    return run_text("data, _ = fn.readers.file(files=[\"" + (folder / "minute.wav").string() +
+                        "\"])\nsound, _ = fn.decoders.audio(data, downmix=True)\n"
+                        "power = fn.spectrogram(sound, nfft=512, window_length=400, window_step=160)\n"
+                        "bands = fn.mel_filter_bank(power, sample_rate=16000, nfilter=80)\n"
+                        "logs = fn.to_decibels(bands, multiplier=2.302585, reference=1.0, cutoff_db=-80.0)\n"
+                        "return fn.normalize(logs, axes=[1])",
+                    "batch_size=1, memory_limit=" + limit)
+        .errors;
+  };
+  EXPECT_EQ(errors_within("13000000"), std::vector<std::string>());
+  ASSERT_EQ(errors_within("6000000").size(), 1U);
+  EXPECT_TRUE(errors_within("6000000")[0].starts_with("G0920 "));
+  fs::remove_all(folder);
+}
+
 }  // namespace
 }  // namespace galatea::testing

@@ -244,3 +244,40 @@ def manifest(m, options):
         pipe.set_outputs(*(outputs if isinstance(outputs, (list, tuple)) else [outputs]))
     pipe.build()
     return [m.plain(pipe.run()) for _ in range(4)]
+
+
+FEATURES = {
+    "window_alone": ("spectrogram", {"window_length": 50}),
+    "odd_points": ("spectrogram", {"nfft": 37, "window_length": 20, "window_step": 50}),
+    "prime_points": ("spectrogram", {"nfft": 97, "window_length": 97, "window_step": 300}),
+    "step_of_one": ("spectrogram", {"nfft": 16, "window_length": 9, "window_step": 1}),
+    "windows_apart": ("spectrogram", {"nfft": 4, "window_length": 3, "window_step": 5000}),
+    "window_beyond_points": ("spectrogram", {"nfft": 16, "window_length": 32}),
+    "window_beyond_signal": ("spectrogram", {"window_length": 500, "center_windows": False}),
+    "magnitudes_by_time": ("spectrogram", {"nfft": 64, "window_length": 64, "layout": "tf"}),
+    "power_3": ("spectrogram", {"nfft": 64, "window_length": 64, "power": 3}),
+    "spectrum_37": ("power_spectrum", {"nfft": 37}),
+    "spectrum_64": ("power_spectrum", {"nfft": 64, "axis": 0}),
+    "spectrum_axis_1": ("power_spectrum", {"nfft": 64, "axis": 1}),
+    "border": ("preemphasis_filter", {"border": "reflect"}),
+    "wrong_border": ("preemphasis_filter", {"border": "wrap"}),
+    "to_no_sample": ("audio_resample", {"out_length": 0}),
+    "to_negative": ("audio_resample", {"out_length": -1}),
+    "far_down": ("audio_resample", {"in_rate": 192000.0, "out_rate": 7.0}),
+    "far_up": ("audio_resample", {"in_rate": 1.0, "out_rate": 100.0}),
+    "both_ways": ("audio_resample", {"scale": 2.0, "out_length": 5}),
+    "one_rate": ("audio_resample", {"in_rate": 5.0}),
+    "quality_beyond": ("audio_resample", {"scale": 2.0, "quality": 101.0}),
+}
+
+
+@each(*FEATURES)
+def features(m, what):
+    """Extents of what operators make of 80 samples, and what they refuse."""
+    operator, options = FEATURES[what]
+
+    def build(m, x):
+        sound = m.fn.decoders.audio(x, downmix=True)[0]
+        return m.fn.shapes(getattr(m.fn, operator)(sound, **options))
+
+    return run(m, build)
