@@ -151,6 +151,7 @@ FormatResult format_on_this_stack(const std::string& file_name, const std::strin
 
   std::vector<Diagnostic> wrong;
   const Meaning before = meaning_of(plain, wrong), after = meaning_of(formatted, wrong);
+  std::erase_if(wrong, [](const Diagnostic& d) { return d.severity != Severity::kError; });
   GALATEA_CHECK(wrong.empty() && before.tree == after.tree && before.words == after.words,
                 "the formatter would change what " + file_name + " means");
   result.text = marked ? std::string(kByteOrderMark) : std::string();

@@ -53,6 +53,11 @@ TEST(Format, AFileWithASyntaxErrorIsNotTouched) {
   EXPECT_EQ(format_source("t", std::string((4 << 20) + 1, ' '), sources).diagnostics.at(0).code, "G0710");
 }
 
+// A warning of the parser is no reason to leave a file as it is.
+TEST(Format, WhatNeverRunsIsFormatted) {
+  EXPECT_EQ(format("def f(x):\n  return x\n  y  = 1\n"), "def f(x):\n    return x\n    y = 1\n");
+}
+
 TEST(Format, DirectivesKeepText) {
   EXPECT_EQ(format("# fmt: off\nm = [1,0,\n     0,1]\n# fmt: on\nx=1\n"),
             "# fmt: off\nm = [1,0,\n     0,1]\n# fmt: on\nx = 1\n");
