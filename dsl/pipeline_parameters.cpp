@@ -123,6 +123,11 @@ bool Evaluator::bind_parameters(PipelineObject& pipeline, Frame& frame) {
   bool good = true;
   for (size_t i = 0; i < function.parameters->size(); ++i) {
     const Parameter& parameter = (*function.parameters)[i];
+    if (parameter.kind == ParameterKind::kVarArgs || parameter.kind == ParameterKind::kKwArgs) {
+      frame.env[parameter.name] = {Value::poison(), parameter.span};  // told where it is defined
+      good = false;
+      continue;
+    }
     const Value& default_value = function.defaults[i];
     const std::string* text = nullptr;
     for (const auto& [name, given] : options_.parameters) {
