@@ -79,6 +79,11 @@ bool Evaluator::check_annotation(const Expression* annotation, const Value& valu
     if (type == "int" || type == "float")
       diagnostic.help = value.is(ValueKind::kFloat) ? "write an integer, or make it `" + name + ": float`"
                                                     : "write a number";
+    if (type == "str" && value.is_number()) {
+      const std::string text = "\"" + source_text(sources_, span) + "\"";
+      diagnostic.help = "write it in quotes: `" + text + "`";
+      diagnostic.edits.push_back({span, text, false});
+    }
     report(std::move(diagnostic));
     return false;
   }

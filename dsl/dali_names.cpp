@@ -50,6 +50,8 @@ std::string operator_of_class(std::string_view path) {
   return out;
 }
 
+std::vector<std::string> dali_operator_names() { return {std::begin(kNames), std::end(kNames)}; }
+
 bool is_dali_operator(std::string_view path) {
   return std::find(std::begin(kNames), std::end(kNames), path) != std::end(kNames);
 }

@@ -20,6 +20,7 @@ const std::string_view* renamed_argument(std::string_view path, std::string_view
 /// The operator of a class of `ops`: "readers.COCO" is "readers.coco".
 std::string operator_of_class(std::string_view path);
 
+std::vector<std::string> dali_operator_names();
 bool is_dali_operator(std::string_view path);
 /// Whether operators stand below it: "random", "experimental.decoders".
 bool is_dali_namespace(std::string_view path);

@@ -77,6 +77,7 @@ void Evaluator::add_operator_arguments(const op::Operator& op, CallArguments& ar
     missing.push_back(schema.name);
     Diagnostic diagnostic =
         diagnose(Message::kMissingOperatorArgument, arguments.span, {"fn." + op.name, schema.name});
+    diagnostic.help = "add `" + schema.name + "=…`";
     if (!schema.documentation.empty()) diagnostic.notes.push_back(schema.name + ": " + schema.documentation);
     diagnostic.notes.push_back("the signature is " + operator_signature(op, op.name));
     report(std::move(diagnostic));
@@ -240,6 +241,18 @@ const op::ArgSpec* Evaluator::missing_argument(const op::Operator& op,
   return only;
 }
 
+// Whether a name that shares words with the one that was written may be what was meant: it takes the value.
+bool Evaluator::is_likely(const op::Operator& op, const CallArguments::Keyword& keyword,
+                          Diagnostic& diagnostic) const {
+  const std::string& name = diagnostic.edits.back().replacement;
+  const op::ArgSpec* schema = op.find_arg(name);
+  const bool is_told = keyword.value.is(ValueKind::kNone) || keyword.value.is_poison();
+  if (!schema || is_told || closest_match(keyword.name, {name}) || fits(op, *schema, keyword)) return true;
+  diagnostic.help.clear();
+  diagnostic.edits.clear();
+  return false;
+}
+
 // Reports the keyword. Gives the argument that was meant by it; empty: nobody knows.
 std::string Evaluator::fail_unknown_argument(const op::Operator& op, const CallArguments::Keyword& keyword,
                                              const std::vector<CallArguments::Keyword>& beside) {
@@ -266,10 +279,11 @@ std::string Evaluator::fail_unknown_argument(const op::Operator& op, const CallA
       const std::string joined = joined_values(op, beside, meant);
       diagnostic.help = joined.empty() ? help_of(*known, "") : "write `" + meant + "=" + joined + "`";
     }
-  } else if (suggest(diagnostic, keyword.name, names)) {
+  } else if (suggest(diagnostic, keyword.name, names) && is_likely(op, keyword, diagnostic)) {
     meant = diagnostic.edits.back().replacement;
     if (is_spread) diagnostic.edits.clear();
   } else if (const op::ArgSpec* lacks = missing_argument(op, beside); lacks && fits(op, *lacks, keyword)) {
+    diagnostic.edits.clear();
     meant = lacks->name;
     diagnostic.help = "did you mean `" + meant + "`, which the call needs?";
     if (!is_spread) diagnostic.edits.push_back({keyword.name_span, meant, false});

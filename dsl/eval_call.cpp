@@ -272,8 +272,15 @@ Value Evaluator::fail_not_callable(const Value& callee, const CallArguments& arg
   const std::string callee_text = source_text(sources_, diagnostic.span);
   if (callee.is_node()) {
     diagnostic.help = "a data node is a value: leave the brackets out";
+    const Span brackets{arguments.span.file, diagnostic.span.end, arguments.span.end};
+    if (arguments.positional.size() == 1 && arguments.positional[0].is_integral() &&
+        arguments.keywords.empty()) {
+      const std::string element = "[" + source_text(sources_, arguments.spans[0]) + "]";
+      diagnostic.help = "an element is taken by square brackets: `" + callee_text + element + "`";
+      diagnostic.edits.push_back({brackets, element, false});
+    }
     if (arguments.positional.empty() && arguments.keywords.empty())
-      diagnostic.edits.push_back({{arguments.span.file, diagnostic.span.end, arguments.span.end}, "", true});
+      diagnostic.edits.push_back({brackets, "", true});
   } else if (const std::string inner = function_like(callee); !inner.empty()) {
     diagnostic.help = "call the function in it: `" + callee_text + "." + inner + "(…)`";
     diagnostic.edits.push_back(

@@ -74,7 +74,7 @@ Value Evaluator::make_cuda_kernel(CallArguments& arguments) {
   }
   for (const CallArguments::Keyword& keyword : arguments.keywords) {
     kernel->arguments.emplace_back(keyword.name, keyword.value);
-    kernel->argument_spans.push_back(keyword.span);
+    kernel->argument_spans.emplace_back(keyword.span, keyword.name_span);
   }
   return Value(ValueKind::kOperator, kernel);
 }

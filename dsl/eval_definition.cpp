@@ -64,8 +64,8 @@ Value Evaluator::define_pipeline(const Value& function, const DecoratorObject* d
   }
   for (const Parameter& p : s.parameters) {
     if (p.kind == ParameterKind::kKwArgs || p.kind == ParameterKind::kVarArgs)
-      return fail(Message::kPipelineStarParameter, p.span,
-                  {(p.kind == ParameterKind::kKwArgs ? "**" : "*") + p.name});
+      fail(Message::kPipelineStarParameter, p.span,
+           {(p.kind == ParameterKind::kKwArgs ? "**" : "*") + p.name});
   }
   if (frame_->module == main_module_ && !graph_) {
     for (const PipelineObject* other : pipelines_) {

@@ -154,6 +154,18 @@ Value Evaluator::eval_number(const Expression& e) {
 
 // ---- strings and displays ----
 
+namespace {
+
+// Whether a text stands behind `print(` in its line.
+bool is_printed(const SourceMap& sources, Span span) {
+  const SourceFile* file = sources.file(span.file);
+  if (file == nullptr) return false;
+  const std::string_view before = std::string_view(file->text()).substr(0, span.begin);
+  return before.substr(before.rfind('\n') + 1).contains("print(");
+}
+
+}  // namespace
+
 std::optional<std::string> Evaluator::eval_parts(const std::vector<FStringPart>& parts, Span span) {
   std::string out;
   for (const FStringPart& part : parts) {
@@ -166,7 +178,11 @@ std::optional<std::string> Evaluator::eval_parts(const std::vector<FStringPart>&
     if (value.is_poison() || !format || !alive()) return std::nullopt;
     out += part.text;
     if (value.is_node()) {
-      fail(Message::kNodeInString, part.value->span, {type_text(value)});
+      Diagnostic diagnostic = diagnose(Message::kNodeInString, part.value->span, {type_text(value)});
+      if (is_printed(sources_, span))
+        diagnostic.help =
+            "`print` shows its type: write `print(" + source_text(sources_, part.value->span) + ")`";
+      report(std::move(diagnostic));
       return std::nullopt;
     }
     bool as_repr = part.conversion == 'r' || part.conversion == 'a' ||

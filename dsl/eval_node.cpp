@@ -483,7 +483,15 @@ Value Evaluator::node_attribute(const Value& node, const std::string& name, Span
   if (maker && maker->op && maker->op->name == "constant")
     return make_builtin(name, method_constant_type, node);
   if (name == "dtype" || name == "ndim" || name == "layout") {
-    return fail(Message::kNodeProperty, name_span, {name, type_text(node)});
+    Diagnostic diagnostic = diagnose(Message::kNodeProperty, name_span, {name, type_text(node)});
+    const ir::Type& type = type_of(node);
+    const std::string known = name == "ndim"    ? std::to_string(type.ndim)
+                              : name == "dtype" ? "types." + std::string(types_name(type.dtype))
+                                                : "\"" + type.layout.str() + "\"";
+    diagnostic.help = "it is known when the text is written: `" + known + "`";
+    diagnostic.edits.push_back({span, known, false});
+    if (name == "dtype") add_import_of(diagnostic, "types");
+    return report(std::move(diagnostic));
   }
   Diagnostic diagnostic = diagnose(Message::kNoAttribute, name_span, {type_text(node), name});
   std::string base = text_before_dot(sources_, span, name_span);

@@ -41,6 +41,16 @@ std::string_view why_not_here(std::string_view path) {
   return {};
 }
 
+/// The operator of DALI, among those that are not here, that has a name like this in the same namespace; "": none.
+std::string absent_operator_like(const std::string& prefix, const std::string& name) {
+  std::vector<std::string> beside;
+  for (const std::string& path : dali_operator_names())
+    if (path.starts_with(prefix) && path.find('.', prefix.size()) == std::string::npos)
+      beside.push_back(path.substr(prefix.size()));
+  const auto near = closest_match(name, beside);
+  return near ? prefix + *near : "";
+}
+
 // "[2, 0, 1]" for `fn.transpose(image, 2, 0, 1)`: the numbers at the end of what is given by position.
 std::optional<std::string> list_of_numbers(const SourceMap& sources, const CallArguments& arguments) {
   size_t begin = arguments.positional.size();
@@ -70,6 +80,22 @@ void add_edit_by_name(Diagnostic& diagnostic, const CallArguments& arguments, si
   if (is_given || first > first_extra || (!is_list && arguments.positional.size() > first_extra + 1)) return;
   diagnostic.edits.push_back({cover(arguments.spans[first], arguments.spans.back()),
                               diagnostic.help.substr(from, end - from), false});
+}
+
+/// `fn.resize(224, image)`: what is read stands before what is given by name. False: it is no such call.
+bool advise_on_order(const SourceMap& sources, Diagnostic& diagnostic, const op::Operator& op,
+                     const std::string& path, const CallArguments& arguments) {
+  if (!arguments.positional[1].is_node() || !arguments.positional[0].is_number()) return false;
+  const std::string named =
+      by_name_help(op, arguments.positional[0], source_text(sources, arguments.spans[0]));
+  const size_t begin = named.find("write `"), end = named.rfind('`');
+  if (begin == std::string::npos) return false;
+  const size_t from = begin + std::string_view("write `").size();
+  const std::string right = source_text(sources, arguments.spans[1]) + ", " + named.substr(from, end - from);
+  diagnostic.span = arguments.spans[0];
+  diagnostic.help = "the data stands first: write `fn." + path + "(" + right + ")`";
+  diagnostic.edits.push_back({cover(arguments.spans[0], arguments.spans[1]), right, false});
+  return true;
 }
 
 }  // namespace
@@ -128,6 +154,10 @@ Value Evaluator::find_operator(ModuleObject& names, const std::string& name, Spa
         meant->name.starts_with(names.prefix) ? meant->name.substr(names.prefix.size()) : "";
     if (!objects && !rest.empty() && !rest.contains('.'))
       diagnostic.edits.push_back({span, rest, meant->looks_alike});
+  } else if (const std::string other = absent_operator_like(names.prefix, name); !other.empty()) {
+    const std::string_view why = why_not_here(other);
+    diagnostic.help = "did you mean `fn." + other + "`? It is in DALI, but not in galatea yet" +
+                      (why.empty() ? "" : "; " + std::string(why));
   } else {
     diagnostic.help = "`galatea ops` lists the operators";
   }
@@ -255,7 +285,7 @@ Value Evaluator::call_operator(const OperatorObject& callee, CallArguments& argu
     ready->path = callee.path;
     for (const CallArguments::Keyword& keyword : arguments.keywords) {
       ready->arguments.emplace_back(keyword.name, keyword.value);
-      ready->argument_spans.push_back(keyword.span);
+      ready->argument_spans.emplace_back(keyword.span, keyword.name_span);
     }
     return Value(ValueKind::kOperatorObject, ready);
   }
@@ -267,7 +297,8 @@ Value Evaluator::call_operator(const OperatorObject& callee, CallArguments& argu
     bool given = std::any_of(arguments.keywords.begin(), arguments.keywords.end(),
                              [&](const auto& keyword) { return keyword.name == name; });
     if (!given)
-      arguments.keywords.push_back({name, value, callee.argument_spans[i], callee.argument_spans[i]});
+      arguments.keywords.push_back(
+          {name, value, callee.argument_spans[i].first, callee.argument_spans[i].second});
   }
   if (!graph_) return fail_outside(callee, arguments);
   if (callee.op->typed_by_host) return call_source(*callee.op, callee.path, arguments);
@@ -321,7 +352,8 @@ Value Evaluator::call_operator_once(const op::Operator& op, const std::string& p
     diagnostic.help = by_name_help(
         op, arguments.positional[first_extra],
         list_of_numbers(sources_, arguments).value_or(source_text(sources_, arguments.spans[first_extra])));
-    add_edit_by_name(diagnostic, arguments, first_extra);
+    if (first_extra != 1 || inputs != 2 || !advise_on_order(sources_, diagnostic, op, path, arguments))
+      add_edit_by_name(diagnostic, arguments, first_extra);
     diagnostic.notes.push_back("the signature is " + operator_signature(op, path));
     report(std::move(diagnostic));
     // Names that it does not have are other mistakes.
@@ -360,13 +392,17 @@ Value Evaluator::call_operator_once(const op::Operator& op, const std::string& p
   check_shares(op, arguments);
   if (!spec.inputs.empty()) {
     check_pixel_unit(op, arguments, graph_->type(spec.inputs[0]).dtype);
+    check_scaled_unit(op, arguments, spec.inputs[0]);
     check_coefficients(op, arguments, graph_->type(spec.inputs[0]));
   }
   if (op.random && !spec.has_own_seed) spec.key = key;
   if (!missing.empty()) return recover(std::move(spec), std::move(missing));
   // The type of what a host feeds may still be open.
   if (!op.parts_of_feed.empty()) add_input(spec, InputType{DType::kU8, 1, {}, {}});
-  if (op.typed_by_host && !complete_input_type(spec)) return Value(ValueKind::kUnknown);
+  if (op.typed_by_host && !complete_input_type(spec)) {
+    report_wrong_kinds(std::move(spec));
+    return Value(ValueKind::kUnknown);
+  }
   return add_node(std::move(spec));
 }
 

@@ -70,7 +70,12 @@ std::string without_quotes(const std::string& text, std::string_view message, st
                             message.contains("must be a positive integer") ||
                             message.contains("must be an integer");
   if (wants_number) return reads_as_number(text) ? text : "";
-  if (message.contains("must be a type such as")) return type_named(text);
+  if (message.contains("must be a type such as") || message.contains("must be an element type")) {
+    const auto near = closest_match(text, {"uint8", "uint16", "int8", "int16", "int32", "int64", "float32",
+                                           "float64", "float16", "bool"});
+    const std::string type = type_named(text);
+    return type.empty() && near ? type_named(*near) : type;
+  }
   if (message.contains("must be an interpolation type")) {
     const std::string type = type_named(text);
     if (type.starts_with("types.INTERP_")) return type;

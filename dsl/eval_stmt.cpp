@@ -34,23 +34,6 @@ void collect_named(const Expression* e, std::vector<std::string>& names) {
   }
 }
 
-bool contains_return(const Suite& suite) {
-  return std::any_of(suite.begin(), suite.end(), [&](const StatementPtr& s) {
-    if (s->kind == StatementKind::kFunction) return false;
-    return s->kind == StatementKind::kReturn || contains_return(s->body) || contains_return(s->orelse);
-  });
-}
-
-// Whether it may end the loop around it.
-bool contains_break(const Suite& suite) {
-  return std::any_of(suite.begin(), suite.end(), [&](const StatementPtr& s) {
-    if (s->kind == StatementKind::kFunction) return false;
-    bool is_loop = s->kind == StatementKind::kFor || s->kind == StatementKind::kWhile;
-    return s->kind == StatementKind::kBreak || (!is_loop && contains_break(s->body)) ||
-           contains_break(s->orelse);
-  });
-}
-
 std::string_view loop_name(const Statement& s) { return s.kind == StatementKind::kFor ? "`for`" : "`while`"; }
 
 }  // namespace
@@ -383,15 +366,6 @@ void Evaluator::poison(const std::vector<std::string>& names) {
   for (const std::string& name : names) frame_->env[name] = {Value::poison(), {}};
 }
 
-// What may or may not have run: whatever it assigns is poison, and so is what it may have returned.
-void Evaluator::poison_suite(const Suite& suite) {
-  std::vector<std::string> names;
-  collect_bound_names(suite, names);
-  poison(names);
-  if (contains_return(suite)) frame_->call->result_poisoned = true;
-  if (contains_break(suite) && !frame_->loops.empty()) frame_->loops.back()->poisoned = true;
-}
-
 // What is out has been reported; what it would have bound says nothing more.
 void Evaluator::run_unsupported(const Statement& s) {
   std::vector<std::string> names;
@@ -417,8 +391,8 @@ void Evaluator::run_if(const Statement& s) {
   Value condition = eval_whole(*s.value);
   if (!alive()) return;
   auto poison_arms = [&] {
-    poison_suite(s.body);
-    poison_suite(s.orelse);
+    skip_suite(s.body);
+    skip_suite(s.orelse);
   };
   if (!has_truth(condition, s.value->span)) return poison_arms();
   if (!condition.is_node()) return run_suite(truth(condition) ? s.body : s.orelse);
@@ -455,8 +429,8 @@ void Evaluator::run_loop_body(const Statement& s, LoopState& loop, bool& goes_on
 void Evaluator::run_else(const Statement& s, const LoopState& loop) {
   if (!alive()) return;
   if (!loop.poisoned) return run_suite(s.orelse);
-  poison_suite(s.body);
-  poison_suite(s.orelse);
+  skip_suite(s.body);
+  skip_suite(s.orelse);
 }
 
 void Evaluator::finish_loop(const Statement& s, LoopState& loop) {

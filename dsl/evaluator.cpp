@@ -392,6 +392,10 @@ std::optional<std::vector<Value>> Evaluator::iterate(const Value& value, Span sp
     default: {
       Diagnostic diagnostic =
           diagnose(Message::kNotIterable, span, {describe_kind(value), std::string(purpose)});
+      if (value.is(ValueKind::kOperatorObject))
+        diagnostic.help = "it is made first and called then: add `()` behind it, with its inputs";
+      if (purpose == "chosen from")
+        diagnostic.help = "write a list of functions: `[" + source_text(sources_, span) + "]`";
       if (value.is(ValueKind::kInt) && purpose == "looped over") {
         const std::string range = "range(" + source_text(sources_, span) + ")";
         diagnostic.help = "write `" + range + "`";

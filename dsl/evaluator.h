@@ -262,6 +262,7 @@ class Evaluator {
   Value eval_whole(const Expression& e);
   void poison(const std::vector<std::string>& names);
   void poison_suite(const Suite& suite);
+  void skip_suite(const Suite& suite);
   void run_unsupported(const Statement& s);
   Value apply_decorator(const Value& decorator, Value function, const Statement& s,
                         const Expression& expression);
@@ -375,6 +376,7 @@ class Evaluator {
   void check_path(const op::Operator& op, const CallArguments::Keyword& keyword);
   void check_shares(const op::Operator& op, const CallArguments& arguments);
   void check_coefficients(const op::Operator& op, const CallArguments& arguments, const ir::Type& bands);
+  void check_scaled_unit(const op::Operator& op, const CallArguments& arguments, ir::ValueId pixels);
   void check_pixel_unit(const op::Operator& op, const CallArguments& arguments, DType pixels);
   bool fits(const op::Operator& op, const op::ArgSpec& schema, const CallArguments::Keyword& keyword) const;
   void check_keyword(const op::Operator& op, const std::string& name, Span span);
@@ -415,6 +417,7 @@ class Evaluator {
                                              const std::vector<std::string>& candidates);
   std::optional<Meant> find_meant_operator(const std::string& path, const std::string& name,
                                            const std::vector<std::string>& candidates) const;
+  bool is_likely(const op::Operator& op, const CallArguments::Keyword& keyword, Diagnostic& diagnostic) const;
   std::string fail_unknown_argument(const op::Operator& op, const CallArguments::Keyword& keyword,
                                     const std::vector<CallArguments::Keyword>& beside);
   std::string joined_values(const op::Operator& op, const std::vector<CallArguments::Keyword>& keywords,
@@ -446,6 +449,7 @@ class Evaluator {
   ModuleObject* load_library_file(const std::string& path);
   void evaluate_text(ModuleObject& module, const std::string& file, const std::string& text);
   Value text_operator(const op::TextOperator& op, Span span);
+  std::optional<uint32_t> line_of_definition(const std::string& name, Span span) const;
   std::string where_in_library(const ModuleObject& module, const std::string& name);
   ModuleObject* internal_module();
   void evaluate_file(ModuleObject& module, const Module& tree);

@@ -122,6 +122,8 @@ void Lexer::close_open_brackets(size_t keep) {
     Token& open = tokens[brackets_.back().token];
     if (open.kind == TokenKind::kOperator) {
       report(Message::kUnclosedBracket, open.span.begin, open.span.end, {std::string(open.text)});
+      const char closer = open.text[0] == '(' ? ')' : open.text[0] == '[' ? ']' : '}';
+      diagnostics.back().help = std::string("write `") + closer + "` where it ends";
       open.kind = TokenKind::kError;  // the parser gives up there, silently
     }
     brackets_.pop_back();
@@ -188,6 +190,7 @@ void Lexer::read_token() {
 
 void Lexer::read_name() {
   size_t begin = at_;
+  bool has_invisible = false;
   while (at_ < end_ && is_name_part(static_cast<unsigned char>(peek()))) {
     if (static_cast<unsigned char>(peek()) < 0x80) {
       ++at_;
@@ -200,13 +203,18 @@ void Lexer::read_name() {
       // What is meant as an operator or a blank ends the name.
       if (at_ > begin && entry && !entry->ascii.empty()) break;
       if (at_ == begin) return read_lookalike(code_point, length);
-      report(Message::kBadCharacter, at_, at_ + length,
-             {describe_character(code_point), advice_for(code_point)});
+      if (!has_invisible) {
+        report(Message::kBadCharacter, at_, at_ + length,
+               {describe_character(code_point), advice_for(code_point)});
+      }
       if (entry) diagnostics.back().edits.push_back({span(at_, at_ + length), "", true});
       const size_t end = at_;
       at_ += length;
       const bool goes_on = at_ < end_ && is_name_part(static_cast<unsigned char>(peek()));
       if (entry && !goes_on) return add(TokenKind::kName, begin, end);
+      // The parser reads the name without it (with_normal_names).
+      has_invisible = entry != nullptr;
+      if (has_invisible) continue;
       while (at_ < end_ && is_name_part(static_cast<unsigned char>(peek()))) ++at_;
       return add(TokenKind::kError, begin, at_);
     }
@@ -394,6 +402,27 @@ void Lexer::read_bracket(std::string_view bracket, size_t length) {
     }
     return add_bracket(false);
   }
+  // `[3, 4))`: the wrong closer, where the right one makes all that follows fit.
+  if (found != brackets_.rbegin() && fits_with_closer()) {
+    const Token& inner = tokens[brackets_.back().token];
+    const char meant = inner.text[0] == '(' ? ')' : inner.text[0] == '[' ? ']' : '}';
+    Diagnostic diagnostic =
+        diagnose(Message::kMismatchedBracket, span(begin, at_), {std::string(1, c), std::string(inner.text)});
+    diagnostic.labels.push_back({inner.span, "opened here"});
+    diagnostic.help = std::string("write `") + meant + "`";
+    diagnostic.edits.push_back({span(begin, at_), std::string(1, meant), false});
+    diagnostics.push_back(std::move(diagnostic));
+    const uint32_t opened = brackets_.back().token;
+    brackets_.pop_back();
+    tokens.push_back({TokenKind::kOperator, span(begin, at_),
+                      meant == ')'   ? ")"
+                      : meant == ']' ? "]"
+                                     : "}",
+                      0});
+    tokens[opened].partner = index;
+    tokens[index].partner = opened;
+    return;
+  }
   // Inner brackets that were never closed.
   size_t keep = static_cast<size_t>(brackets_.rend() - found);
   close_open_brackets(keep);
@@ -403,6 +432,33 @@ void Lexer::read_bracket(std::string_view bracket, size_t length) {
   add_bracket(tokens[open].kind == TokenKind::kOperator);
   tokens[open].partner = index;
   tokens[index].partner = open;
+}
+
+// Whether the text that follows closes all brackets but the innermost one, each by its own closer, before the next
+// statement.
+bool Lexer::fits_with_closer() const {
+  std::string open;
+  for (size_t i = 0; i + 1 < brackets_.size(); ++i) open += tokens[brackets_[i].token].text[0];
+  constexpr size_t kFarthest = 4000;
+  const size_t end = std::min(end_, at_ + kFarthest);
+  for (size_t i = at_; i < end && !open.empty(); ++i) {
+    const char c = text_[i];
+    if (c == '"' || c == '\'' || c == '#') {
+      const char stop = c == '#' ? '\n' : c;
+      for (++i; i < end && text_[i] != stop && text_[i] != '\n'; ++i) i += text_[i] == '\\' ? 1 : 0;
+    } else if (c == '(' || c == '[' || c == '{') {
+      open += c;
+    } else if (c == ')' || c == ']' || c == '}') {
+      if (open.back() != (c == ')' ? '(' : c == ']' ? '[' : '{')) return false;
+      open.pop_back();
+    }
+    if (i < end && text_[i] == '\n') {
+      const size_t word = text_.find_first_not_of(" \t", i + 1);
+      const bool begins = word < end && is_name_start(static_cast<unsigned char>(text_[word]));
+      if (begins && static_cast<int>(word - i - 1) <= brackets_.front().statement_indent) return false;
+    }
+  }
+  return open.empty();
 }
 
 void Lexer::read_operator() {

@@ -154,6 +154,23 @@ void Lexer::read_block_comment() {
 
 /// `10L` of Python 2, `1.5f` and `3u` of C: numbers have no suffixes. `2x` of Julia is a product.
 void Lexer::advise_on_suffix(const std::string& text) {
+  Diagnostic& told = diagnostics.back();
+  std::string bare;
+  for (const char c : text)
+    if (c != '_' || (!bare.empty() && bare.back() != '_')) bare += c;
+  if (bare.ends_with('_')) bare.pop_back();
+  if (bare != text && std::ranges::all_of(bare, [](char c) {
+        return is_ascii_digit(static_cast<unsigned char>(c)) || c == '_';
+      })) {
+    told.help = "one `_` stands between two digits: write `" + bare + "`";
+    told.edits = {{told.span, bare, true}};
+    return;
+  }
+  if (text.size() > 1 && text[0] == '0' && !is_ascii_digit(static_cast<unsigned char>(text[1])))
+    told.help = std::string_view("xX").contains(text[1])   ? "hexadecimal digits are 0 to 9 and a to f"
+                : std::string_view("bB").contains(text[1]) ? "binary digits are 0 and 1"
+                : std::string_view("oO").contains(text[1]) ? "octal digits are 0 to 7"
+                                                           : "";
   const size_t end = number_length(text);
   if (end == 0 || end == text.size()) return;
   const std::string number = text.substr(0, end), rest = text.substr(end);

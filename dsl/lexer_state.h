@@ -79,6 +79,7 @@ class Lexer {
   void read_string(size_t begin, size_t quote_at);
   void read_operator();
   void read_bracket(std::string_view bracket, size_t length);
+  bool fits_with_closer() const;
   bool line_begins_statement() const;
   void close_open_brackets(size_t keep);
   void finish_file();

@@ -89,9 +89,14 @@ Value call_math(Evaluator& ev, CallArguments& a) {
   if (!a.keywords.empty())
     return ev.fail(Message::kUnknownParameter, a.keywords[0].name_span,
                    {"math." + a.name, a.keywords[0].name, ""});
-  if (static_cast<int>(a.positional.size()) != f->operands && !log_with_base)
-    return ev.fail(Message::kArgumentCount, a.span,
-                   {"math." + a.name, std::to_string(f->operands), std::to_string(a.positional.size())});
+  if (static_cast<int>(a.positional.size()) != f->operands && !log_with_base) {
+    Diagnostic diagnostic =
+        diagnose(Message::kArgumentCount, a.span,
+                 {"math." + a.name, std::to_string(f->operands), std::to_string(a.positional.size())});
+    constexpr std::string_view kOperands[] = {"x", "x, y", "x, low, high"};
+    diagnostic.help = fmt::format("write `math.{}({})`", a.name, kOperands[f->operands - 1]);
+    return ev.report(std::move(diagnostic));
+  }
   bool any_node = false;
   for (Value& value : a.positional) value = plain(value);
   for (size_t i = 0; i < a.positional.size(); ++i) {
@@ -301,6 +306,17 @@ Value call_sum(Evaluator& ev, CallArguments& a) {
   return total;
 }
 
+// Whether a function cannot be called without what it works on.
+bool needs_arguments(const Value& function) {
+  if (function.is(ValueKind::kOperator)) return function.as<OperatorObject>().op->min_inputs > 0;
+  if (!function.is(ValueKind::kFunction)) return false;
+  const auto& own = function.as<FunctionObject>();
+  for (size_t i = 0; i < own.parameters->size(); ++i)
+    if ((*own.parameters)[i].kind <= ParameterKind::kNormal && own.defaults[i].is(ValueKind::kUndefined))
+      return true;
+  return false;
+}
+
 // galatea.select(functions, index, …): one of the functions, per sample.
 Value call_select(Evaluator& ev, CallArguments& a) {
   if (a.positional.size() < 2)
@@ -311,6 +327,14 @@ Value call_select(Evaluator& ev, CallArguments& a) {
   const Value index = a.positional[1];
   if (!functions || index.is_poison()) return Value::poison();
   const Span index_span = a.spans[1];
+  const bool has_more = a.positional.size() > 2 || !a.keywords.empty();
+  if (!has_more && !functions->empty() && std::ranges::all_of(*functions, needs_arguments)) {
+    Diagnostic diagnostic =
+        diagnose(Message::kArgumentCount, a.span,
+                 {"select", "functions, an index and what the functions are called with", "2"});
+    diagnostic.help = "write `select(functions, index, image)`";
+    return ev.report(std::move(diagnostic));
+  }
   a.positional.erase(a.positional.begin(), a.positional.begin() + 2);
   a.spans.erase(a.spans.begin(), a.spans.begin() + 2);
   return ev.select(*functions, index, index_span, a);

@@ -195,4 +195,16 @@ std::string describe_twin(std::string_view name) {
   return "";
 }
 
+std::string without_invisible(std::string_view name) {
+  std::string out;
+  for (size_t at = 0; at < name.size();) {
+    uint32_t code_point = 0;
+    const size_t length = std::max<size_t>(utf8_length(name, at, code_point), 1);
+    const Lookalike* entry = length > 1 ? find_lookalike(code_point) : nullptr;
+    if (entry == nullptr || !entry->ascii.empty()) out += name.substr(at, length);
+    at += length;
+  }
+  return out;
+}
+
 }  // namespace galatea::dsl

@@ -27,4 +27,7 @@ std::optional<std::string> ascii_twin(std::string_view name);
 /// The first letter of the name that looks like one of ASCII, described; the name has one.
 std::string describe_twin(std::string_view name);
 
+/// A name without the characters in it that nobody sees.
+std::string without_invisible(std::string_view name);
+
 }  // namespace galatea::dsl

@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/fault.h"
 #include "base/folder.h"
@@ -12,6 +13,7 @@
 #include "dsl/host_modules.h"
 #include "dsl/lexer.h"
 #include "dsl/lexer_bytes.h"
+#include "dsl/library_texts.h"
 #include "dsl/operator_text.h"
 #include "dsl/parser.h"
 #include "dsl/suggest.h"
@@ -58,6 +60,37 @@ std::string file_like(const fs::path& path) {
 
 }  // namespace
 
+namespace {
+
+// The three types that features of TFRecord files have, by the names of others.
+std::string feature_type(std::string_view name) {
+  if (name.starts_with("int") || name.starts_with("uint") || name == "bool") return "int64";
+  if (name.starts_with("float") || name == "double") return "float32";
+  return name == "bytes" || name == "str" ? "string" : "";
+}
+
+// Modules of the library below one that are files: `auto_augment` of `nvidia.dali.auto_aug`.
+std::vector<std::string> files_of_library(std::string_view module) {
+  std::vector<std::string> names;
+  const std::string prefix(module.substr(module.rfind('.') + 1));
+  for (const auto& [file, text] : library_texts())
+    if (file.starts_with(prefix + "/") && module.contains('.'))
+      names.emplace_back(file.substr(prefix.size() + 1));
+  return names;
+}
+
+// What a module has, where that is short enough to be read.
+std::string names_of(const ModuleObject& module, std::vector<std::string> names) {
+  if (module.name == "numpy")
+    return "arrays of numpy hold constants here; on data work `fn`, `math` and arithmetic: `galatea ops` lists them";
+  std::erase_if(names, [](const std::string& name) { return name.starts_with('_'); });
+  constexpr size_t kMost = 12;
+  if (names.empty() || names.size() > kMost) return {};
+  return fmt::format("it has `{}`", fmt::join(names, "`, `"));
+}
+
+}  // namespace
+
 std::optional<std::string> Evaluator::read_text(const std::string& path, Span span) {
   if (const auto unsaved = options_.texts.find(path); unsaved != options_.texts.end()) return unsaved->second;
   auto text = read_whole_file(path, static_cast<size_t>(options_.limits.max_file_bytes));
@@ -71,6 +104,9 @@ std::optional<std::string> Evaluator::read_text(const std::string& path, Span sp
     diagnostic.help = "if it is the value of a parameter, write `--set " + path + "`";
   else if (is_wrong)
     diagnostic.help = file_like(path);
+  if (is_wrong && span.valid() && diagnostic.help.empty())
+    diagnostic.help = "`from .name import …` reads `name" + std::string(kExtension) +
+                      "` beside this file: correct the name, or write that file";
   report(std::move(diagnostic));
   return std::nullopt;
 }
@@ -277,8 +313,11 @@ ModuleObject* Evaluator::host_class(const std::string& name, const std::string& 
 }
 
 Value Evaluator::fail_host(const std::string& path, Span span) {
-  if (const std::string instead = operator_instead(path, span); !instead.empty())
+  if (const std::string instead = operator_instead(path, span); !instead.empty()) {
+    // `tf.cast(x, tf.float32)`: what the call is given goes with it.
+    if (host_calls_ > 0 && instead.starts_with("write `types.")) return Value::poison();
     return fail(Message::kHostOnly, span, {path, instead});
+  }
   // What steers the host program alone changes nothing here.
   const bool seeds = path == "random.seed" || path.ends_with(".manual_seed") ||
                      path.ends_with(".manual_seed_all") || path.ends_with(".set_seed");
@@ -323,6 +362,7 @@ Value Evaluator::module_member(ModuleObject& module, const std::string& name, Sp
   if (library_.contains("nvidia." + name) && module.name == "nvidia")
     return Value(ValueKind::kModule, library_.at("nvidia." + name));
   for (const auto& [known, binding] : module.names) names.push_back(known);
+  for (const std::string& inner : files_of_library(module.name)) names.push_back(inner);
   constexpr std::string_view kOwn = "galatea.";
   if (module.name == "galatea")
     for (const std::string& path : registry_.public_names())
@@ -334,8 +374,15 @@ Value Evaluator::module_member(ModuleObject& module, const std::string& name, Sp
   Diagnostic diagnostic = diagnose(Message::kNoMember, span, {module.name, name});
   const Suggestion* known = module.name == "types" ? find_suggestion(Place::kType, "", name) : nullptr;
   diagnostic.help = known ? help_of(*known, "") : where_in_library(module, name);
-  if (module.name == "numpy" && diagnostic.help.empty())
-    diagnostic.help = operator_instead("numpy." + name, span);
+  if ((module.name == "numpy" || module.name == "math") && diagnostic.help.empty()) {
+    const std::string instead = operator_instead(module.name + "." + name, span);
+    if (module.name == "numpy" || !instead.starts_with("write `types.")) diagnostic.help = instead;
+  }
+  if (module.name.ends_with(".tfrecord"))
+    if (const std::string feature = feature_type(name); !feature.empty()) {
+      diagnostic.help = "write `" + feature + "`";
+      diagnostic.edits.push_back({span, feature, true});
+    }
   if (const op::Operator* op = registry_.find(name);
       module.name == "nvidia.dali" && diagnostic.help.empty() && op && !op->internal) {
     diagnostic.help = "operators stand in `fn`: write `fn." + name + "`";
@@ -349,7 +396,7 @@ Value Evaluator::module_member(ModuleObject& module, const std::string& name, Sp
            });
   });
   if (in_other_case != names.end() && known == nullptr) diagnostic.help.clear();
-  if (diagnostic.help.empty()) suggest(diagnostic, name, names);
+  if (diagnostic.help.empty() && !suggest(diagnostic, name, names)) diagnostic.help = names_of(module, names);
   // What is meant by an import is not missing besides.
   if (!diagnostic.edits.empty() && module.name == "nvidia.dali")
     told_imports_.insert(diagnostic.edits.back().replacement);

@@ -72,6 +72,10 @@ void Parser::advise(Diagnostic& diagnostic, std::string_view wanted) const {
   if (begins_line && (is("%") || is("//"))) return say("a comment begins with `#`", {{t.span, "#", true}});
   if (wants_colon && is(",") && next.kind == TokenKind::kName && wanted.ends_with("the clause of `try`"))
     return say("write `as`", {{cover(t.span, {t.span.file, t.span.begin, next.span.begin}), " as ", true}});
+  if (wanted == "an expression" && is(":") && before.text == ":" && touches(before, t))
+    return say("one `:` begins a block: remove the other", {{t.span, "", true}});
+  if (wanted == "an expression" && before.text == ":" && t.kind == TokenKind::kNewline)
+    return say("a value is given with `=`, an argument as `name=value` in the call of its operator");
   if (is(";") && before.text == ";") return say("remove it", {{t.span, "", true}});
   if (is(":") && before.text == ":" && touches(before, t) && next.kind == TokenKind::kName)
     return say("write `.`");
@@ -87,7 +91,11 @@ void Parser::advise(Diagnostic& diagnostic, std::string_view wanted) const {
   if (wanted == "the name of an argument")
     return say("write `" + name_in_quotes() + "=…`", {{t.span, name_in_quotes(), true}});
   if (wanted.starts_with("`else`")) {
-    const std::string name = assigned_name();
+    // `image = fn.flip(image) if c`: the other case leaves it as it is.
+    std::string name = assigned_name();
+    bool is_read = false;
+    for (size_t i = begin_of_line() + 2; i < at_; ++i) is_read = is_read || tokens_[i].text == name;
+    if (!is_read) name.clear();
     if (name.empty()) return say("write `else` and the value for the other case behind it");
     return say("write `else " + name + "` behind it", {{end_of_previous(), " else " + name, false}});
   }
@@ -180,6 +188,20 @@ bool Parser::advise_on_foreign(Diagnostic& diagnostic, std::string_view wanted) 
 // Lines that begin with a word of another language, and go on as no statement of Python does.
 void Parser::refuse_foreign_line() {
   const Token t = token();
+  const bool is_entry = is("-") && token(1).kind == TokenKind::kName && is(":", 2);
+  if (is_entry) {
+    // The entries below it are of the same list.
+    const bool is_told =
+        !diagnostics_.empty() && diagnostics_.back().span.end <= t.span.begin &&
+        written({file_, diagnostics_.back().span.end, t.span.begin}).find_first_not_of(" \t\r\n") ==
+            std::string_view::npos;
+    if (!is_told)
+      report_unsupported(cover(t.span, token(2).span), "an entry of YAML",
+                         "a pipeline calls operators: `image = fn.resize(image, size=224)`");
+    const std::string_view dash = t.text;
+    while (token().text == dash && is(":", 2)) skip_line();
+    throw SyntaxError{};
+  }
   if (t.kind != TokenKind::kName) return;
   const Token& next = token(1);
   const bool goes_on = next.kind == TokenKind::kName || next.kind == TokenKind::kString ||

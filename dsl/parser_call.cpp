@@ -83,6 +83,23 @@ Argument Parser::parse_argument() {
   return argument;
 }
 
+// `brightness=0,5`: a comma where a number has its point.
+bool Parser::tell_decimal_comma(const Expression& call, const Argument& argument) {
+  const auto* before = &argument - 1;
+  if (before < call.arguments.data() || before->kind != Argument::Kind::kKeyword ||
+      before->value->kind != ExpressionKind::kInteger || argument.value->kind != ExpressionKind::kInteger)
+    return false;
+  const Span whole = cover(before->value->span, argument.value->span);
+  std::string meant(written(whole));
+  const size_t comma = meant.find(',');
+  if (meant.size() != before->value->text.size() + 1 + argument.value->text.size()) return false;
+  meant[comma] = '.';
+  report(Message::kPositionalAfterKeyword, argument.value->span, {});
+  diagnostics_.back().help = "numbers have a point: write `" + meant + "`";
+  diagnostics_.back().edits.push_back({whole, meant, false});
+  return true;
+}
+
 // What CPython's parser refuses in a call.
 void Parser::check_arguments(const Expression& call) {
   auto is_bad = [](const Argument& argument) { return argument.value->kind == ExpressionKind::kError; };
@@ -93,6 +110,7 @@ void Parser::check_arguments(const Expression& call) {
   for (const Argument& argument : call.arguments) {
     using Kind = Argument::Kind;
     if (argument.kind == Kind::kPositional) {
+      if (keyword && tell_decimal_comma(call, argument)) throw SyntaxError{};
       if (double_star || keyword)
         fail(Message::kPositionalAfterKeyword, argument.value->span, {}, {before, "given by name before it"});
       if (argument.value->kind == ExpressionKind::kGenerator && !argument.value->parenthesized &&

@@ -512,7 +512,9 @@ ExpressionPtr Parser::parse_dict_or_set() {
   expect("}", "to close `{`");
   dict->span = since(first);
   if (!is_set) return dict;
-  report_unsupported(dict->span, "a set", "write a list, `[…]`, or a dict");
+  const std::string list =
+      "[" + std::string(text_.substr(dict->span.begin + 1, dict->span.end - dict->span.begin - 2)) + "]";
+  report_unsupported(dict->span, "a set", "write a list, `[…]`, or a dict", {{dict->span, list, false}});
   if (!in_main_guard_) throw SyntaxError{};
   return make(ExpressionKind::kError, dict->span);
 }

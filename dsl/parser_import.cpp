@@ -206,6 +206,29 @@ std::string Parser::pipeline_within(size_t at) const {
   return {};
 }
 
+// "size=224, crop=200" of a class, whose block begins behind tokens_[at], that holds nothing but values, as a
+// dataclass does; "": it holds something else.
+std::string Parser::fields_of(size_t at) const {
+  const size_t end = end_of_block(at);
+  while (at < end && (tokens_[at].kind == TokenKind::kNewline || tokens_[at].kind == TokenKind::kIndent))
+    ++at;
+  std::string fields;
+  while (at + 1 < end && tokens_[at].kind == TokenKind::kName) {
+    const std::string name(tokens_[at].text);
+    size_t last = at;
+    while (last < end && tokens_[last].kind != TokenKind::kNewline) ++last;
+    size_t equals = at + 1;
+    while (equals < last && tokens_[equals].text != "=") ++equals;
+    const bool begins_well = tokens_[at + 1].text == ":" || tokens_[at + 1].text == "=";
+    if (!begins_well || equals + 1 >= last) return {};
+    fields += (fields.empty() ? "" : ", ") + name + "=" +
+              std::string(written(cover(tokens_[equals + 1].span, tokens_[last - 1].span)));
+    at = last + 1;
+  }
+  const bool is_all = at >= end || tokens_[at].kind == TokenKind::kDedent;
+  return is_all ? fields : "";
+}
+
 // A class that inherits from Pipeline is a function here: what `__init__` takes are its parameters.
 Advice Parser::advice_for_class() const {
   size_t at = at_ + 1;
@@ -239,6 +262,8 @@ Advice Parser::advice_for_class() const {
     return {
         "what other code calls belongs to the host program; what a pipeline needs of it, write as functions",
         true};
+  if (const std::string fields = of_pipeline ? "" : fields_of(at); !fields.empty())
+    return {"write a record: `" + name + " = galatea.struct(" + fields + ")`"};
   if (!of_pipeline)
     return {feeds_data(at) ? "it belongs to the host program, which feeds what it gives: "
                              "`fn.external_source(name=\"data\")`"

@@ -147,6 +147,7 @@ class Parser {
   bool feeds_data(size_t at) const;
   std::string method_with_pipeline(size_t at) const;
   Advice advice_for_with() const;
+  std::string fields_of(size_t at) const;
   std::string pipeline_within(size_t at) const;
   Advice advice_for_class() const;
   void parse_with_items(Statement& statement);
@@ -186,6 +187,7 @@ class Parser {
   ExpressionPtr parse_dict_or_set();
   ExpressionPtr parse_call(ExpressionPtr callee);
   Argument parse_argument();
+  bool tell_decimal_comma(const Expression& call, const Argument& argument);
   void check_arguments(const Expression& call);
   ExpressionPtr parse_subscript(ExpressionPtr base);
   ExpressionPtr parse_slice();

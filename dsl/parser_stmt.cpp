@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 
+#include "dsl/lookalikes.h"
 #include "dsl/normal_form.h"
 #include "dsl/parser.h"
 #include "dsl/parser_state.h"
@@ -102,9 +103,11 @@ Token Parser::expect(std::string_view text, std::string_view context) {
 
 std::vector<Token> Parser::with_normal_names(std::vector<Token> tokens) {
   const auto is_wide = [](char c) { return (static_cast<unsigned char>(c) & 0x80) != 0; };
-  for (Token& t : tokens)
-    if (t.kind == TokenKind::kName && std::ranges::any_of(t.text, is_wide))
-      t.text = normal_names_.emplace_back(normal_form(t.text));
+  for (Token& t : tokens) {
+    if (t.kind != TokenKind::kName || !std::ranges::any_of(t.text, is_wide)) continue;
+    t.text = normal_names_.emplace_back(normal_form(without_invisible(t.text)));
+    if (is_keyword(t.text)) t.kind = TokenKind::kKeyword;
+  }
   return tokens;
 }
 

@@ -266,7 +266,7 @@ void Evaluator::report_nested_output(const PipelineObject& pipeline, const Value
 
 bool Evaluator::finish_outputs(PipelineObject& pipeline, const Value& result, ir::Graph& graph,
                                const OutputChecks& checks) {
-  if (contains_poison(result)) return false;
+  if (result.is_poison()) return false;
   // What is wrong with the outputs is shown where they are returned.
   Span span = returned_at_.valid() ? returned_at_ : pipeline.span;
   if (result.is(ValueKind::kNone)) {
@@ -289,11 +289,18 @@ bool Evaluator::finish_outputs(PipelineObject& pipeline, const Value& result, ir
   if (static_cast<int64_t>(values.size()) > options_.limits.max_nodes)
     return fail(Message::kTooManyNodes, span, {std::to_string(options_.limits.max_nodes), "outputs"}), false;
   std::vector<ir::ValueId> outputs;
+  bool good = true;
+  // Each is looked at whatever is wrong with those before it.
   for (size_t i = 0; i < values.size(); ++i) {
     const Value& value = values[i];
+    if (contains_poison(value)) {
+      good = false;
+      continue;
+    }
     if (value.is_sequence() && contains_node(value)) {
       report_nested_output(pipeline, value, several ? std::optional(i) : std::nullopt, values.size(), span);
-      return false;
+      good = false;
+      continue;
     }
     if (!value.is_node() && !value.is_number() && !value.is_sequence() && !value.is(ValueKind::kArray)) {
       const Expression* written = written_output(several ? std::optional(i) : std::nullopt, values.size());
@@ -307,17 +314,22 @@ bool Evaluator::finish_outputs(PipelineObject& pipeline, const Value& result, ir
       if (value.is(ValueKind::kFunction) && value.as<FunctionObject>().name != "<lambda>")
         diagnostic.help = "a function is called with brackets, as in `" + value.as<FunctionObject>().name +
                           "(…)`; one of coordinates belongs to a function under `@galatea.pixel`";
-      return report(std::move(diagnostic)), false;
+      report(std::move(diagnostic));
+      good = false;
+      continue;
     }
     Value node = value.is_node() ? value : constant_node(value, span);
-    if (!node.is_node()) return false;
+    if (!node.is_node()) {
+      good = false;
+      continue;
+    }
     outputs.push_back(node.node);
     const std::string& variable = graph.values[node.node].variable;
     const bool is_field = variable.starts_with('.');  // of a bundle
     graph.output_names.push_back(variable.empty() ? fmt::format("output{}", outputs.size() - 1)
                                                   : variable.substr(is_field ? 1 : 0));
   }
-  if (!check_outputs(outputs, pipeline, checks)) return false;
+  if (!good || !check_outputs(outputs, pipeline, checks)) return false;
   builder_->return_values(block_, outputs, pipeline.span);
   return true;
 }

@@ -27,6 +27,16 @@ std::string type_of_default(const Value& value) {
   }
 }
 
+// What to give for a parameter of a type: "`--set size=224`".
+std::string help_for_text(const std::string& parameter, std::string_view type) {
+  const std::string_view example = type == "int"     ? "224"
+                                   : type == "float" ? "0.5"
+                                   : type == "bool"  ? "true"
+                                   : type == "dict"  ? "\"{'a': 1}\""
+                                                     : "1,2";
+  return fmt::format("write it as in `--set {}={}`", parameter, example);
+}
+
 bool is_literal(const Expression& e) {
   switch (e.kind) {
     case ExpressionKind::kInteger:
@@ -123,6 +133,11 @@ bool Evaluator::bind_parameters(PipelineObject& pipeline, Frame& frame) {
   bool good = true;
   for (size_t i = 0; i < function.parameters->size(); ++i) {
     const Parameter& parameter = (*function.parameters)[i];
+    if (parameter.kind == ParameterKind::kVarArgs || parameter.kind == ParameterKind::kKwArgs) {
+      frame.env[parameter.name] = {Value::poison(), parameter.span};  // told where it is defined
+      good = false;
+      continue;
+    }
     const Value& default_value = function.defaults[i];
     const std::string* text = nullptr;
     for (const auto& [name, given] : options_.parameters) {
@@ -143,12 +158,16 @@ bool Evaluator::bind_parameters(PipelineObject& pipeline, Frame& frame) {
       continue;
     }
     if (text) {
+      const size_t errors = sink_.num_errors();
       auto parsed = parse_parameter(parameter, default_value, *text);
       if (!parsed) {
         std::string type = annotated_type(parameter.annotation.get());
-        fail(Message::kParameterValue, parameter.span,
-             {"parameter `" + parameter.name + "`", *text,
-              type.empty() ? type_of_default(default_value) : type});
+        if (type.empty()) type = type_of_default(default_value);
+        Diagnostic diagnostic = diagnose(Message::kParameterValue, parameter.span,
+                                         {"parameter `" + parameter.name + "`", *text, type});
+        diagnostic.help = help_for_text(parameter.name, type);
+        // A number that no 64 bits hold was told as that.
+        if (sink_.num_errors() == errors) report(std::move(diagnostic));
         spoil();
         continue;
       }

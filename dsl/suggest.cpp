@@ -135,14 +135,18 @@ std::optional<Meant> meant_by(std::string_view word, const std::vector<std::stri
   for (const std::string& candidate : candidates)
     if (ascii_twin(candidate) == word) return Meant{candidate, true};
   for (const std::string& candidate : candidates)
+    if (word.contains('_') && candidate.starts_with(std::string(word) + "_")) return Meant{candidate};
+  for (const std::string& candidate : candidates)
     if (has_words_of(candidate, word)) return Meant{candidate};
   if (const auto near = closest_match(word, candidates)) return Meant{*near};
-  // The beginning of a name, or a name with more behind it.
+  // The beginning of a name, or a name with more behind it or before it.
   constexpr size_t kLeast = 3;
   if (word.size() < kLeast) return std::nullopt;
   for (const std::string& candidate : candidates)
     if (candidate.starts_with(word) || (candidate.size() >= kLeast && word.starts_with(candidate + "_")))
       return Meant{candidate};
+  for (const std::string& candidate : candidates)
+    if (candidate.size() >= kLeast && word.ends_with("_" + candidate)) return Meant{candidate};
   return std::nullopt;
 }
 

@@ -1,5 +1,6 @@
-// Functions of a file that nobody calls: their names, operators and arguments of operators are looked up all the
-// same. In: the file's functions, after its pipelines were staged. Out: diagnostics.
+// What does not run: functions of a file that nobody calls, arms of an `if` of which nobody knows whether it holds,
+// as its condition has a mistake. Names, operators and arguments of operators are looked up there all the same.
+// In: statements, and the names around them. Out: diagnostics.
 //
 // What depends on values is not known without a call and stays unchecked; what belongs to the host program, as
 // `torch.save`, is silent here, since it may well be called there.
@@ -15,6 +16,23 @@
 namespace galatea::dsl {
 
 namespace {
+
+bool contains_return(const Suite& suite) {
+  return std::any_of(suite.begin(), suite.end(), [&](const StatementPtr& s) {
+    if (s->kind == StatementKind::kFunction) return false;
+    return s->kind == StatementKind::kReturn || contains_return(s->body) || contains_return(s->orelse);
+  });
+}
+
+// Whether it may end the loop around it.
+bool contains_break(const Suite& suite) {
+  return std::any_of(suite.begin(), suite.end(), [&](const StatementPtr& s) {
+    if (s->kind == StatementKind::kFunction) return false;
+    bool is_loop = s->kind == StatementKind::kFor || s->kind == StatementKind::kWhile;
+    return s->kind == StatementKind::kBreak || (!is_loop && contains_break(s->body)) ||
+           contains_break(s->orelse);
+  });
+}
 
 /// Names that Python has anywhere and a pipeline file has no use for.
 bool is_of_python(std::string_view name) {
@@ -39,6 +57,13 @@ class UncalledFunction {
     collect_bound_names(suite, names);
     std::erase_if(names, [this](const std::string& name) { return file_.env.contains(name); });
     Scope scope(*this, names, {});
+    walk(suite);
+  }
+
+  /// Statements of a function, beside which `around` has values that nobody knows.
+  void check_part(const Suite& suite, std::vector<std::string> around) {
+    collect_bound_names(suite, around);
+    Scope scope(*this, around, {});
     walk(suite);
   }
 
@@ -173,6 +198,30 @@ class UncalledFunction {
   std::vector<std::set<std::string>> scopes_;
   int num_loops_ = 0;  ///< around the statement, in its function
 };
+
+// What may or may not have run: whatever it assigns is poison, and so is what it may have returned.
+void Evaluator::poison_suite(const Suite& suite) {
+  std::vector<std::string> names;
+  collect_bound_names(suite, names);
+  poison(names);
+  if (contains_return(suite)) frame_->call->result_poisoned = true;
+  if (contains_break(suite) && !frame_->loops.empty()) frame_->loops.back()->poisoned = true;
+}
+
+// The same, where it was meant to run: its own mistakes are told.
+void Evaluator::skip_suite(const Suite& suite) {
+  poison_suite(suite);
+  const Frame* file = frame_;
+  std::vector<std::string> around;
+  for (; file->parent != nullptr; file = file->parent) {
+    for (const auto& [name, binding] : file->env) around.push_back(name);
+    if (file->locals) around.insert(around.end(), file->locals->begin(), file->locals->end());
+  }
+  if (suite.empty() || in_library(suite[0]->span)) return;
+  const bool said_nothing_twice = std::exchange(says_nothing_twice_, true);
+  UncalledFunction(*this, *file).check_part(suite, std::move(around));
+  says_nothing_twice_ = said_nothing_twice;
+}
 
 void Evaluator::check_uncalled(ModuleObject& module) {
   if (left_some_) return check_rest(module);

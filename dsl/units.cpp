@@ -102,7 +102,7 @@ void Evaluator::check_unit(const op::Operator& op, const CallArguments::Keyword&
     return warn(
         "is less than a degree",
         fmt::format("it is in degrees, 360 for the whole circle: write `hue={:g}`", 360 * (*numbers)[0]));
-  if (op.name == "jpeg_compression_distortion" && keyword.name == "quality" &&
+  if (op.name == "jpeg_compression_distortion" && keyword.name == "quality" && keyword.value.is_integral() &&
       any([](double x) { return x < 1 || x > 100; }))
     return warn("lies outside 1 … 100", "it is taken as the nearest one of them");
   if (keyword.name == "random_area" && any([](double x) { return x > 1; }))
@@ -155,6 +155,41 @@ void Evaluator::check_pixel_unit(const op::Operator& op, const CallArguments& ar
                      fmt::format("the pixels are bytes, 0 … 255: write `{}={}`", keyword.name,
                                  keyword.value.is_sequence() ? list : scaled[0])}));
     return;  // of the other one the same is meant
+  }
+}
+
+namespace {
+
+/// `image / 255`, as far as the text says so.
+bool is_divided_by_255(const ir::Graph& graph, ir::ValueId value) {
+  const ir::Node* node = graph.defining_node(value);
+  if (node == nullptr || node->op == nullptr || node->op->name != "arith.div" || node->inputs.size() != 2)
+    return false;
+  const ir::Node* divisor = graph.defining_node(node->inputs[1]);
+  if (divisor == nullptr || divisor->op == nullptr || divisor->op->name != "constant") return false;
+  for (const ir::Arg& arg : divisor->args) {
+    if (arg.name != "value" || arg.is_value()) continue;
+    const auto* whole = std::get_if<std::vector<int64_t>>(&arg.as_attr());
+    const auto* real = std::get_if<std::vector<double>>(&arg.as_attr());
+    return (whole && *whole == std::vector<int64_t>{255}) || (real && *real == std::vector<double>{255});
+  }
+  return false;
+}
+
+}  // namespace
+
+// A mean of bytes, of pixels that were divided by 255.
+void Evaluator::check_scaled_unit(const op::Operator& op, const CallArguments& arguments,
+                                  ir::ValueId pixels) {
+  if ((op.name != "crop_mirror_normalize" && op.name != "normalize") || !is_divided_by_255(*graph_, pixels))
+    return;
+  for (const CallArguments::Keyword& keyword : arguments.keywords) {
+    const auto numbers = keyword.name == "mean" ? numbers_of(keyword.value) : std::nullopt;
+    if (!numbers || std::ranges::any_of(*numbers, [](double x) { return x < 2; })) continue;
+    report(diagnose(Message::kUnlikelyUnit, keyword.span,
+                    {keyword.name, repr(keyword.value), "fn." + op.name, "looks like that of bytes, 0 … 255",
+                     "the pixels were divided by 255: leave that out, or divide these numbers, too"}));
+    return;
   }
 }
 

@@ -120,6 +120,21 @@ void Evaluator::add_import_of(Diagnostic& diagnostic, const std::string& name) c
   if (!knows(name)) add_line_of_import(diagnostic, import_of(name, nullptr), true);
 }
 
+// The line in which a file defines a name below the place that asks for it; nothing where it does not.
+std::optional<uint32_t> Evaluator::line_of_definition(const std::string& name, Span span) const {
+  const auto tree = std::ranges::find(trees_, span.file, [](const auto& t) { return t->file; });
+  const SourceFile* file = sources_.file(span.file);
+  if (tree == trees_.end() || file == nullptr) return std::nullopt;
+  for (const StatementPtr& s : (*tree)->body) {
+    std::vector<std::string> names;
+    for (const ExpressionPtr& target : s->targets) collect_target(*target, names);
+    if (s->kind == StatementKind::kFunction) names.push_back(s->text);
+    if (s->span.begin > span.begin && std::ranges::find(names, name) != names.end())
+      return static_cast<uint32_t>(file->position(s->keyword_span.begin).line);
+  }
+  return std::nullopt;
+}
+
 Value Evaluator::fail_unknown_name(const Expression& e, const Expression* member) {
   Diagnostic diagnostic = diagnose(Message::kUnknownName, e.span, {e.text});
   // `import *`, which was refused, may have meant it.
@@ -157,7 +172,9 @@ Value Evaluator::fail_unknown_name(const Expression& e, const Expression* member
       for (const auto& [name, binding] : frame->env) candidates.push_back(name);
     for (const auto& [name, binding] : builtins_->names) candidates.push_back(name);
     std::sort(candidates.begin(), candidates.end());
-    if (&e == key_of_dict_) {  // `{size: 224}`
+    if (const auto below = line_of_definition(e.text, e.span)) {
+      diagnostic.help = fmt::format("it is defined below, in line {}: move that before this", *below);
+    } else if (&e == key_of_dict_) {  // `{size: 224}`
       diagnostic.help = "a key is a text: write `\"" + e.text + "\"`";
       diagnostic.edits.push_back({e.span, "\"" + e.text + "\"", false});
     } else if (!suggest_member_of_types(diagnostic, e.text) && !suggest(diagnostic, e.text, candidates))

@@ -249,7 +249,7 @@ struct OperatorObject : Object {
   std::string path;                                      ///< as looked up
   bool expects_init = false;                             ///< ops.Resize, not yet called
   std::vector<std::pair<std::string, Value>> arguments;  ///< of an operator object
-  std::vector<Span> argument_spans;
+  std::vector<std::pair<Span, Span>> argument_spans;     ///< of each value and its name
 };
 
 struct PipelineObject : Object {

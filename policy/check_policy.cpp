@@ -87,7 +87,8 @@ class Check {
       std::string help = did_you_mean(entry.op, operation_names());
       if (help.empty())
         help = "`galatea policy list` has all of them; operations of your own come from `imports`";
-      fields_.report(Message::kUnknownName, entry.span, {"operation", entry.op, help});
+      fields_.report(Message::kUnknownName, entry.op_span.valid() ? entry.op_span : entry.span,
+                     {"operation", entry.op, help});
     }
     return operation;
   }
@@ -98,7 +99,7 @@ class Check {
       std::vector<std::string> known;
       for (const ParameterFunction& each : parameter_functions()) known.emplace_back(each.name);
       std::string help = did_you_mean(entry.param, known);
-      fields_.report(Message::kUnknownName, entry.span,
+      fields_.report(Message::kUnknownName, entry.param_span.valid() ? entry.param_span : entry.span,
                      {"parameter function", entry.param, help.empty() ? "there are " + listed(known) : help});
     }
     return function;

@@ -39,7 +39,8 @@ struct Augmentation {
   std::string param = "identity";
   std::optional<double> clamp_low, clamp_high;
   std::vector<Extra> extras;
-  Span span;  ///< of the name
+  Span span;                 ///< of the name
+  Span op_span, param_span;  ///< of their texts, where the document has them
 
   bool has_magnitude() const { return range || !values.empty(); }
 };

@@ -225,6 +225,13 @@ class Handler {
     if (rest.starts_with("'")) return {"strings stand in double quotes", "write \"…\""};
     if ((rest.starts_with("]") || rest.starts_with("}")) && cursor_.separator_before(span.begin) == ',')
       return {"a comma stands before the closing bracket", "take the comma out"};
+    if (rest[0] == ',' && cursor_.separator_before(span.begin) == ',')
+      return {"two commas stand side by side", "take one of them out"};
+    const std::string_view line = rest.substr(0, rest.find('\n'));
+    if (text_.find_first_not_of(" \t\r\n-") == span.begin && !word.empty() &&
+        (line.substr(length).starts_with(":") || text_.starts_with("---")))
+      return {"it begins as YAML does",
+              "write an object, `{\"format\": \"augment-policy\", …}`, with names in double quotes"};
     return {};
   }
 

@@ -1,5 +1,7 @@
 #include "policy/read_node.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 namespace galatea::policy {
@@ -258,7 +260,8 @@ Node read_node(const JsonValue& value, Fields& fields) {
     fields.object(value, "a reference", {"ref", "p"});
     node.kind = Node::Kind::kReference;
     read_name(*reference, fields, "the name of a definition", node);
-  } else if (fields.object(value, "a node", {"apply", "seq", "choose", "mix", "ref", "p"})) {
+  } else if (fields.object(value, "a node", {"apply", "seq", "choose", "mix", "ref", "p"}) &&
+             std::ranges::all_of(value.members, [](const JsonMember& member) { return member.key == "p"; })) {
     fields.report(Message::kMissingKey, value.span,
                   {"a node", "one of the keys `apply`, `seq`, `choose`, `mix` and `ref`", ""});
   }

@@ -91,7 +91,7 @@ Augmentation read_augmentation(const JsonMember& member, Fields& fields) {
     return entry;
   }
   if (const JsonValue* op = value.find("op"))
-    entry.op = fields.string(*op, "an operation").value_or("");
+    entry.op = fields.string(*op, "an operation").value_or(""), entry.op_span = op->span;
   else if (has_other_keys(value, kKeysOfAugmentation))
     entry.op = "";  // one of them may be meant for it
   const JsonValue* range = value.find("range");
@@ -119,7 +119,7 @@ Augmentation read_augmentation(const JsonMember& member, Fields& fields) {
   if (const JsonValue* negate = value.find("negate"))
     entry.negate = fields.boolean(*negate, "`negate`").value_or(false);
   if (const JsonValue* param = value.find("param"))
-    entry.param = fields.string(*param, "a parameter function").value_or("");
+    entry.param = fields.string(*param, "a parameter function").value_or(""), entry.param_span = param->span;
   if (const JsonValue* clamp = value.find("clamp")) read_clamp(*clamp, fields, entry);
   if (const JsonValue* extras = value.find("extras")) entry.extras = read_extras(*extras, fields);
   return entry;

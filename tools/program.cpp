@@ -4,6 +4,7 @@
 // thrown, to be told by main(), which has words that lie ready.
 #include "tools/program.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <new>
@@ -155,6 +156,8 @@ int run_program(int argc, char** argv) {
                                    add_lsp(app),    add_trace(app), add_serve(app),  add_settings(app),
                                    add_version(app)};
   Global global;
+  app.set_version_flag("-V,--version", "galatea " GALATEA_VERSION,
+                       "The version; `galatea version` says more");
   add_global_options(&app, global);
   for (const Command& command : commands) {
     std::vector<CLI::App*> apps = command.app->get_subcommands(nullptr);
@@ -165,8 +168,16 @@ int run_program(int argc, char** argv) {
       each->get_formatter()->column_width(34);
     }
   }
+  // `galatea help check` is `galatea check --help`.
+  std::vector<const char*> words(argv, argv + argc);
+  static constexpr const char* kHelp = "--help";
+  if (argc > 1 && std::string_view(argv[1]) == "help") {
+    words.erase(words.begin() + 1);
+    const auto is_asked = [&](const Command& command) { return command.app->get_name() == argv[2]; };
+    if (argc == 2 || std::ranges::any_of(commands, is_asked)) words.push_back(kHelp);
+  }
   try {
-    app.parse(argc, argv);
+    app.parse(static_cast<int>(words.size()), words.data());
   } catch (const CLI::ParseError& error) {
     return parse_failure(app, error);
   }

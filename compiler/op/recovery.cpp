@@ -93,7 +93,7 @@ class Recovery {
     while (find_error()) {
     }
     std::vector<std::vector<ir::Type>> answers;
-    for (const NodeSpec& spec : possible_calls()) {
+    for (const NodeSpec& spec : possible_calls(false)) {
       NodeSpec asked = spec;
       if (auto types = check_call(graph_, asked)) answers.push_back(std::move(*types));
     }
@@ -107,7 +107,7 @@ class Recovery {
   /// none of the text.
   bool find_error() {
     Error found;
-    for (NodeSpec& spec : possible_calls()) {
+    for (NodeSpec& spec : possible_calls(true)) {
       auto types = check_call(graph_, spec);
       if (types || types.error().kind != ErrorKind::kUser) return false;
       if (found.diagnostics.empty() && is_of_one_argument(types.error())) found = std::move(types.error());
@@ -125,7 +125,7 @@ class Recovery {
            !speaks_of(error.diagnostics[0].message, missing_);
   }
 
-  std::vector<ir::Arg> values_of(const std::string& name) {
+  std::vector<ir::Arg> values_of(const std::string& name, bool for_errors) {
     const ArgSpec* spec = call_.op->find_arg(name);
     if (spec == nullptr) return {{name, ir::Attr(ir::None{}), {}}};  // one of every operator, or of none
     if (spec->per_sample) {
@@ -135,15 +135,17 @@ class Recovery {
     }
     std::vector<ir::Arg> values;
     for (ir::Attr& value : possible_values(*spec)) values.push_back({name, std::move(value), {}});
+    // What depends on it nobody knows; what is wrong beside it is told by the call without it.
+    if (values.empty() && for_errors && !spec->required) values.push_back({name, ir::Attr(ir::None{}), {}});
     return values;
   }
 
   /// The call with the first value of each missing argument, and with each other value of one of them.
-  std::vector<NodeSpec> possible_calls() {
+  std::vector<NodeSpec> possible_calls(bool for_errors) {
     std::vector<std::vector<ir::Arg>> values;
     NodeSpec first = call_;
     for (const std::string& name : missing_) {
-      values.push_back(values_of(name));
+      values.push_back(values_of(name, for_errors));
       if (values.back().empty()) return {};
       first.args.push_back(values.back()[0]);
     }

@@ -187,8 +187,13 @@ Status check_number_of_inputs(const NodeSpec& spec) {
                            ? op.max_inputs == 0 ? "no inputs" : plural(op.max_inputs)
                        : given < op.min_inputs ? "at least " + plural(op.min_inputs)
                                                : "at most " + plural(op.max_inputs);
-  return user_error(Message::kWrongNumberOfInputs, spec.span, display_name(op), wanted,
-                    fmt::format("{} {}", given, given == 1 ? "is" : "are"));
+  auto error = user_error(Message::kWrongNumberOfInputs, spec.span, display_name(op), wanted,
+                          fmt::format("{} {}", given, given == 1 ? "is" : "are"));
+  std::string names;
+  for (const Port& input : op.inputs) names += (names.empty() ? "" : ", ") + input.name;
+  if (given < op.min_inputs && op.inputs.size() > 1)
+    error.error().diagnostics[0].help = fmt::format("its inputs are {}, in this order", names);
+  return error;
 }
 
 std::string dtype_names(const std::vector<DType>& dtypes) {

@@ -1,5 +1,5 @@
-// One mistake, one message, at its place, with the way out: mistakes.txt, habits.txt and tongues.txt. Each mistake's twin is
-// accepted.
+// One mistake, one message, at its place, with the way out: mistakes.txt, habits.txt, tongues.txt and slips.txt.
+// Each mistake's twin is accepted.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -50,6 +50,7 @@ std::vector<ProgramPair> read_mistakes() {
   read_pairs("mistakes.txt", out);
   read_pairs("habits.txt", out);
   read_pairs("tongues.txt", out);
+  read_pairs("slips.txt", out);
   return out;
 }
 

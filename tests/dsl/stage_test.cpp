@@ -65,6 +65,10 @@ TEST(Parameters, WhatDoesNotConvertIsAnError) {
   EXPECT_EQ(stage_with(text, {{"a", "1.5"}}).codes, std::vector<std::string>{"G0267"});
   EXPECT_EQ(stage_with(text, {{"b", "maybe"}}).codes, std::vector<std::string>{"G0267"});
   EXPECT_EQ(stage_with(text, {{"c", "1 +"}}).codes, std::vector<std::string>{"G0267"});
+  const Staged worded = stage_with(text, {{"a", "x"}});
+  EXPECT_NE(worded.diagnostics.find("write it as in `--set a=224`"), std::string::npos) << worded.diagnostics;
+  // What 64 bits do not hold is told as that alone.
+  EXPECT_EQ(stage_with(text, {{"a", "99999999999999999999"}}).codes, std::vector<std::string>{"G0207"});
   Staged unknown = stage_with(text, {{"aa", "1"}});
   EXPECT_EQ(unknown.codes, std::vector<std::string>{"G0270"});
   EXPECT_NE(unknown.diagnostics.find("did you mean `a`"), std::string::npos) << unknown.diagnostics;

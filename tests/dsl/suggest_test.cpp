@@ -267,7 +267,9 @@ TEST(Suggest, NamesWhereTheLibraryHasThem) {
            {"galatea", "FLOAT", "write `from galatea.types import FLOAT`"},
            {"nvidia.dali", "sqrt", "write `from nvidia.dali.math import sqrt`"},
            {"nvidia.dali", "fnn", "did you mean `fn`?"},
-           {"galatea.auto_aug", "_call", ""},
+           {"galatea.auto_aug", "_call",
+            "it has `augmentations`, `auto_augment`, `core`, `draws`, `policy`, `rand_augment`, `sound`, "
+            "`suites`, `timm`, `torchvision`, `trivial_augment`"},
            {"math", "FLOAT", ""},
        }) {
     Staged staged =

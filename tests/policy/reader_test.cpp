@@ -85,6 +85,18 @@ TEST(PolicyReader, PlacesAreThoseOfTheText) {
             "G1007 at 5:12: a probability is from 0 to 1, found 1.5\n");
 }
 
+// At the text that is wrong, and once.
+TEST(PolicyReader, NamesOfTheTableAreUnderlinedWhereTheyStand) {
+  const auto with_row = [](const std::string& row) {
+    return "{\"format\": \"augment-policy\", \"version\": 1, \"bins\": 11,\n\"augmentations\": {\"a\":\n" +
+           row + "},\n\"policy\": {\"seq\": []}}";
+  };
+  EXPECT_EQ(report(with_row("{\"op\": \"rotat\", \"range\": [0, 1]}")).substr(0, 12), "G1009 at 3:8");
+  EXPECT_EQ(report(with_row("{\"op\": \"rotate\", \"param\": \"vec_z\", \"range\": [0, 1]}")).substr(0, 13),
+            "G1009 at 3:27");
+  EXPECT_EQ(report(whole("{\"sequ\": []}")), "G1003 at 5:2: a node has no key `sequ`\n");
+}
+
 TEST(PolicyReader, MistakesInJsonAreNamed) {
   const std::pair<const char*, const char*> cases[] = {
       {"{\"a\": NaN}", "G1001 at 1:7: this is not JSON: it has no `NaN`\n"},
@@ -93,6 +105,8 @@ TEST(PolicyReader, MistakesInJsonAreNamed) {
       {"[1, 2,]", "G1001 at 1:7: this is not JSON: a comma stands before the closing bracket\n"},
       {"{'a': 1}", "G1001 at 1:2: this is not JSON: strings stand in double quotes\n"},
       {"{\"a\": 1 // one\n}", "G1001 at 1:9: this is not JSON: it has no comments\n"},
+      {"{\"a\": 1,, \"b\": 2}", "G1001 at 1:9: this is not JSON: two commas stand side by side\n"},
+      {"format: augment-policy\nversion: 1\n", "G1001 at 1:1: this is not JSON: it begins as YAML does\n"},
       {"{\"a\": [1, 2", "G1001 at 1:12: this is not JSON: it ends too early\n"},
       {"", "G1001 at 1:1: this is not JSON: it is empty\n"},
       {" \n\n", "G1001 at 3:1: this is not JSON: it is empty\n"},
@@ -189,7 +203,7 @@ TEST(PolicyReader, WhatDoesNotFitIsRefusedInItsPlace) {
     EXPECT_FALSE(read(whole(each.policy)).result.document) << each.policy;
   }
   const Case tables[] = {
-      {"\"rotate\": {\"op\": \"rotat\"}", "G1009 at 3:1: there is no operation `rotat`\n"},
+      {"\"rotate\": {\"op\": \"rotat\"}", "G1009 at 3:18: there is no operation `rotat`\n"},
       {"\"shear_x\": {\"range\": [0, 1]}",
        "G1012 at 3:1: `shear_x` does not take what the parameter function `identity` gives\n"},
       {"\"equalize\": {\"range\": [0, 1]}", "G1012 at 3:1: `equalize` takes no magnitude\n"},
@@ -245,8 +259,8 @@ TEST(PolicyReader, NamesAreLookedForInTheSameGoAsTheForm) {
       R"("rotate": {"range": [0, 30], "param": "identitee", "extras": {"fil_value": 1}}, "mine": {"op": "blob"})";
   EXPECT_EQ(report(whole(policy, table, R"("definitions": {"flip": {"seq": [{"ref": "flip"}]}},)")),
             "G1007 at 5:20: a probability is from 0 to 1, found 2\n"
-            "G1009 at 3:1: there is no parameter function `identitee`\n"
-            "G1009 at 3:81: there is no operation `blob`\n"
+            "G1009 at 3:39: there is no parameter function `identitee`\n"
+            "G1009 at 3:96: there is no operation `blob`\n"
             "G1009 at 5:11: there is no augmentation `rotat`\n"
             "G1009 at 5:55: there is no definition `flips`\n"
             "G1009 at 5:88: there is no augmentation `equalise`\n"

@@ -88,6 +88,15 @@ TEST_F(CommandLine, HelpShowsTypesDefaultsAndExamples) {
 
 TEST_F(CommandLine, VersionSettingsOps) {
   EXPECT_TRUE(contains(run({"version"}).out, "LLVM"));
+  for (const char* word : {"--version", "-V"}) {
+    const Outcome short_form = run({word});
+    EXPECT_EQ(short_form.status, 0);
+    EXPECT_TRUE(run({"version"}).out.starts_with(short_form.out.substr(0, short_form.out.find('\n')) + " "))
+        << short_form.out;
+  }
+  EXPECT_EQ(run({"help", "check"}).out, run({"check", "--help"}).out);
+  EXPECT_EQ(run({"help"}).out, run({"--help"}).out);
+  EXPECT_EQ(run({"help", "chekc"}).status, 2);
   EXPECT_TRUE(contains(run({"settings"}).out, "GALATEA_CACHE_DIR"));
   EXPECT_TRUE(contains(run({"settings"}).out, "from the environment"));
   EXPECT_TRUE(contains(run({"ops"}).out, "\nresize "));
