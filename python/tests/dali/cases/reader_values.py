@@ -155,7 +155,12 @@ def pairs(text):
 
 ARCHIVES = {
     "missing": pairs("a.jpg a.cls b.cls c.jpg d.txt e.jpg e.cls"),
-    "repeated": [*pairs("a.jpg a.cls b.jpg"), ("a.jpg", b"again"), ("b.jpg", b"1"), ("b.jpg", b"2")],
+    "repeated": [
+        *pairs("a.jpg a.cls b.jpg"),
+        ("a.jpg", b"again"),
+        ("b.jpg", b"1"),
+        ("b.jpg", b"2"),
+    ],
     "nested": pairs("x/a.jpg x/a.cls y/a.jpg x.y/a.jpg ./z/a.jpg /abs/a.jpg"),
     "links": [("a.jpg", b"a"), ("a.cls", b"1"), ("dir/", None), ("l.jpg", None), ("b.jpg", b"b")],
     "hidden": pairs("a.jpg .jpg d/.hid.jpg .hid.jpg b.jpg"),
@@ -377,9 +382,7 @@ VALUES = (
 )
 def values_of_arguments(m, reader):
     """Which values each reader takes: what it gives is compared elsewhere."""
-    return {
-        str(form): read(m, lambda form=form: reader(m, **form)) != "error" for form in VALUES
-    }
+    return {str(form): read(m, lambda form=form: reader(m, **form)) != "error" for form in VALUES}
 
 
 @each(tfrecord=tfrecord, arrays=arrays)
