@@ -363,6 +363,16 @@ TEST_F(LspFiles, UnsavedTextsAreImported) {
   EXPECT_FALSE(has_error(session.diagnostics(main)));
 }
 
+TEST_F(LspFiles, ANewFileIsImportedBeforeItIsSaved) {
+  const std::string library = (folder_ / "depths.dali-dsl").string(),
+                    main = (folder_ / "main.dali-dsl").string();
+  Session session(Json::object(), folder_.string());
+  session.open(main, "from .depths import DEPTH\nx = DEPTH\n");
+  ASSERT_TRUE(has_error(session.diagnostics(main))) << "there is no such file yet";
+  session.open(library, "DEPTH = 2\n");
+  EXPECT_FALSE(has_error(session.diagnostics(main)));
+}
+
 TEST(Lsp, RefusesToRenameTheLibrary) {
   Session session;
   session.open("/p/a.dali-dsl", pipeline("    return f|n.flip(image), label\n"));

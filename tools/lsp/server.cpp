@@ -211,7 +211,12 @@ void Server::did_change_files(const Json&) {
 void Server::forget_users_of(const std::string& path) {
   for (auto& [uri, document] : documents_) {
     const Evaluation* last = document->last_evaluation();
-    if (last && std::ranges::find(last->files, path) != last->files.end()) document->forget_evaluation();
+    if (!last) continue;
+    // A file that was not there may be this one.
+    const auto lacks = [](const Diagnostic& diagnostic) { return diagnostic.code == "G0604"; };
+    if (std::ranges::any_of(last->diagnostics, lacks) ||
+        std::ranges::find(last->files, path) != last->files.end())
+      document->forget_evaluation();
   }
 }
 
