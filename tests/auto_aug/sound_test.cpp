@@ -97,6 +97,18 @@ TEST(SoundAugmentation, ReverbIsAConvolution) {
   }
 }
 
+TEST(SoundAugmentation, ReverbKeepsChannelsApart) {
+  const Wave wave = tones(60);
+  const std::string room = ", " + constant({0, 1, 0.5F, 0, -0.25F}) + ")";
+  const Wave mono = heard(wave, "sound.reverb(wave" + room)[0];
+  const Wave stereo = heard(wave, "sound.reverb(fn.stack(wave, wave * 0.5, axis=1)" + room)[0];
+  ASSERT_EQ(stereo.size(), 2 * mono.size());
+  for (size_t n = 0; n < mono.size(); ++n) {
+    EXPECT_EQ(stereo[2 * n], mono[n]) << n;
+    EXPECT_EQ(stereo[2 * n + 1], 0.5F * mono[n]) << n;
+  }
+}
+
 // ---- operators on sound, on every backend
 
 Feed sounds(DType dtype, int64_t channels) {
