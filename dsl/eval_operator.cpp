@@ -41,7 +41,8 @@ std::string_view why_not_here(std::string_view path) {
   return {};
 }
 
-/// The operator of DALI, among those that are not here, that has a name like this in the same namespace; "": none.
+/// The operator of DALI, among those that are not here, that has a name like this in the same
+/// namespace; "": none.
 std::string absent_operator_like(const std::string& prefix, const std::string& name) {
   std::vector<std::string> beside;
   for (const std::string& path : dali_operator_names())

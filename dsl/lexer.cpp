@@ -434,8 +434,8 @@ void Lexer::read_bracket(std::string_view bracket, size_t length) {
   tokens[index].partner = open;
 }
 
-// Whether the text that follows closes all brackets but the innermost one, each by its own closer, before the next
-// statement.
+// Whether the text that follows closes all brackets but the innermost one, each by its own closer,
+// before the next statement.
 bool Lexer::fits_with_closer() const {
   std::string open;
   for (size_t i = 0; i + 1 < brackets_.size(); ++i) open += tokens[brackets_[i].token].text[0];

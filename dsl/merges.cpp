@@ -382,8 +382,8 @@ Value Merges::fail(Message message, const std::vector<Value>& values, const Merg
   for (size_t i = 0; i < values.size(); ++i) {
     if (context.spans[i].valid()) add_label(diagnostic, context.spans[i], "here it is " + shown(values[i]));
   }
-  // Several variables may fail to merge at one `if`: each is reported at its own last assignment. Of a function,
-  // what differs is told at its last `return`.
+  // Several variables may fail to merge at one `if`: each is reported at its own last assignment.
+  // Of a function, what differs is told at its last `return`.
   const bool returns = context.construct == "`return`";
   if ((returns || !context.name.empty()) && !diagnostic.labels.empty()) {
     Label& last = diagnostic.labels.back();

@@ -82,7 +82,8 @@ std::vector<std::string> files_of_library(std::string_view module) {
 // What a module has, where that is short enough to be read.
 std::string names_of(const ModuleObject& module, std::vector<std::string> names) {
   if (module.name == "numpy")
-    return "arrays of numpy hold constants here; on data work `fn`, `math` and arithmetic: `galatea ops` lists them";
+    return "arrays of numpy hold constants here; on data work `fn`, `math` and arithmetic: "
+           "`galatea ops` lists them";
   std::erase_if(names, [](const std::string& name) { return name.starts_with('_'); });
   constexpr size_t kMost = 12;
   if (names.empty() || names.size() > kMost) return {};

@@ -371,6 +371,11 @@ TEST_F(LspFiles, ANewFileIsImportedBeforeItIsSaved) {
   ASSERT_TRUE(has_error(session.diagnostics(main))) << "there is no such file yet";
   session.open(library, "DEPTH = 2\n");
   EXPECT_FALSE(has_error(session.diagnostics(main)));
+  session.open(main, "from .depths import DEPTH\nx = DEP|TH\n");
+  EXPECT_EQ(session.at_cursor("textDocument/definition")["uri"], uri_of(library));
+  const Json changes = session.at_cursor("textDocument/rename", {{"newName", "LAYERS"}})["changes"];
+  EXPECT_EQ(changes[uri_of(library)].size(), 1u);
+  EXPECT_EQ(changes[uri_of(main)].size(), 2u);
 }
 
 TEST(Lsp, RefusesToRenameTheLibrary) {

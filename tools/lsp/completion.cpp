@@ -145,7 +145,7 @@ void complete_import(const Query& query, const Workspace& workspace, const Impor
     Symbol import;
     import.module = line.module;
     import.level = line.level;
-    add_names_of_file(imported_file(query.document.path(), import), workspace, items);
+    add_names_of_file(imported_file(query.document.path(), import, workspace), workspace, items);
     add_files(query, line.module, line.level, items);
     return;
   }
@@ -286,7 +286,7 @@ Json completion(const Query& query, const Workspace& workspace) {
     const Symbol* module =
         name.dotted.size() == 1 ? syntax.names->find(name.dotted[0], query.offset) : nullptr;
     if (module && module->kind == Symbol::Kind::kImport && module->level > 0)
-      add_names_of_file(imported_file(query.document.path(), *module), workspace, items);
+      add_names_of_file(imported_file(query.document.path(), *module, workspace), workspace, items);
     return items.take();
   }
   if (const auto call = call_around(syntax.tokens, name.begin)) complete_argument(query, *call, items);

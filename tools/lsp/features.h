@@ -29,9 +29,6 @@ struct Query {
   Range range(Span span) const { return range_in(document.buffer(), span, encoding); }
 };
 
-/// The file that `from .a import b` means; empty: there is none.
-std::string imported_file(const std::string& importer, const Symbol& import);
-
 /// Other documents of the workspace by path, open or read from disk; nullptr: there is none.
 using FindDocument = std::function<Document*(const std::string& path)>;
 /// All paths of the workspace's pipeline files.
@@ -40,6 +37,8 @@ struct Workspace {
   FindDocument find;
   ListFiles files;
 };
+/// The file that `from .a import b` means; empty: there is none.
+std::string imported_file(const std::string& importer, const Symbol& import, const Workspace& workspace);
 
 // ---- words (hover.cpp, completion.cpp) ----
 Json hover(const Query& query);

@@ -30,7 +30,7 @@ Found origin_of(Document& document, const Symbol& symbol, const Workspace& works
   Found found{&document, &symbol};
   for (int k = 0; k < kMostImports; ++k) {
     if (found.symbol->kind != Symbol::Kind::kImport || found.symbol->imported.empty()) break;
-    const std::string file = imported_file(found.document->path(), *found.symbol);
+    const std::string file = imported_file(found.document->path(), *found.symbol, workspace);
     Document* other = file.empty() ? nullptr : workspace.find(file);
     const Symbol* there = other ? other->syntax().names->global(found.symbol->imported) : nullptr;
     if (!there || there == found.symbol) break;
@@ -74,17 +74,17 @@ bool is_name(const std::string& text) {
 
 }  // namespace
 
-std::string imported_file(const std::string& importer, const Symbol& import) {
+std::string imported_file(const std::string& importer, const Symbol& import, const Workspace& workspace) {
   if (import.level == 0) return {};
   fs::path folder = fs::path(importer).parent_path();
   for (int k = 1; k < import.level; ++k) folder = folder.parent_path();
   std::string below = import.module;
   std::ranges::replace(below, '.', '/');
-  std::error_code failed;
   for (const std::string& candidate : {below, below + (below.empty() ? "" : "/") + import.imported}) {
     if (candidate.empty()) continue;
     const fs::path file = (folder / (candidate + ".dali-dsl")).lexically_normal();
-    if (fs::is_regular_file(file, failed)) return file.string();
+    // Open in the editor, or on the disk.
+    if (workspace.find(file.string()) != nullptr) return file.string();
   }
   return {};
 }
@@ -94,7 +94,7 @@ Json definition(const Query& query, const Workspace& workspace) {
   if (!symbol) return nullptr;
   const Found origin = origin_of(query.document, *symbol, workspace);
   const bool is_import = origin.symbol->kind == Symbol::Kind::kImport;
-  const std::string file = is_import ? imported_file(origin.document->path(), *origin.symbol) : "";
+  const std::string file = is_import ? imported_file(origin.document->path(), *origin.symbol, workspace) : "";
   if (!file.empty()) return {{"uri", uri_of(file)}, {"range", to_json(Range{})}};
   return location(*origin.document, origin.symbol->definition, query.encoding);
 }
