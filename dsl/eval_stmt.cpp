@@ -391,8 +391,8 @@ void Evaluator::run_if(const Statement& s) {
   Value condition = eval_whole(*s.value);
   if (!alive()) return;
   auto poison_arms = [&] {
-    skip_suite(s.body);
-    skip_suite(s.orelse);
+    skip_suite(s.body, frame_->loops.size());
+    skip_suite(s.orelse, frame_->loops.size());
   };
   if (!has_truth(condition, s.value->span)) return poison_arms();
   if (!condition.is_node()) return run_suite(truth(condition) ? s.body : s.orelse);
@@ -429,8 +429,8 @@ void Evaluator::run_loop_body(const Statement& s, LoopState& loop, bool& goes_on
 void Evaluator::run_else(const Statement& s, const LoopState& loop) {
   if (!alive()) return;
   if (!loop.poisoned) return run_suite(s.orelse);
-  skip_suite(s.body);
-  skip_suite(s.orelse);
+  skip_suite(s.body, frame_->loops.size() + 1);
+  skip_suite(s.orelse, frame_->loops.size());
 }
 
 void Evaluator::finish_loop(const Statement& s, LoopState& loop) {

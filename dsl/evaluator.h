@@ -262,7 +262,7 @@ class Evaluator {
   Value eval_whole(const Expression& e);
   void poison(const std::vector<std::string>& names);
   void poison_suite(const Suite& suite);
-  void skip_suite(const Suite& suite);
+  void skip_suite(const Suite& suite, size_t num_loops);
   void run_unsupported(const Statement& s);
   Value apply_decorator(const Value& decorator, Value function, const Statement& s,
                         const Expression& expression);

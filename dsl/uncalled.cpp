@@ -60,10 +60,11 @@ class UncalledFunction {
     walk(suite);
   }
 
-  /// Statements of a function, beside which `around` has values that nobody knows.
-  void check_part(const Suite& suite, std::vector<std::string> around) {
+  /// Statements of a function, in so many of its loops, beside which `around` has values that nobody knows.
+  void check_part(const Suite& suite, size_t num_loops, std::vector<std::string> around) {
     collect_bound_names(suite, around);
     Scope scope(*this, around, {});
+    num_loops_ = num_loops;
     walk(suite);
   }
 
@@ -71,7 +72,7 @@ class UncalledFunction {
     std::vector<std::string> names;
     collect_bound_names(body, names);
     Scope scope(*this, names, parameters);
-    const int loops = std::exchange(num_loops_, 0);
+    const size_t loops = std::exchange(num_loops_, 0);
     walk(body);
     num_loops_ = loops;
   }
@@ -196,7 +197,7 @@ class UncalledFunction {
   Evaluator& ev_;
   const Frame& file_;
   std::vector<std::set<std::string>> scopes_;
-  int num_loops_ = 0;  ///< around the statement, in its function
+  size_t num_loops_ = 0;  ///< around the statement, in its function
 };
 
 // What may or may not have run: whatever it assigns is poison, and so is what it may have returned.
@@ -209,7 +210,7 @@ void Evaluator::poison_suite(const Suite& suite) {
 }
 
 // The same, where it was meant to run: its own mistakes are told.
-void Evaluator::skip_suite(const Suite& suite) {
+void Evaluator::skip_suite(const Suite& suite, size_t num_loops) {
   poison_suite(suite);
   const Frame* file = frame_;
   std::vector<std::string> around;
@@ -219,7 +220,7 @@ void Evaluator::skip_suite(const Suite& suite) {
   }
   if (suite.empty() || in_library(suite[0]->span)) return;
   const bool said_nothing_twice = std::exchange(says_nothing_twice_, true);
-  UncalledFunction(*this, *file).check_part(suite, std::move(around));
+  UncalledFunction(*this, *file).check_part(suite, num_loops, std::move(around));
   says_nothing_twice_ = said_nothing_twice;
 }
 
