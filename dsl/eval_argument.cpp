@@ -104,6 +104,7 @@ Value Evaluator::fail_device(const Value& value, Span span, std::string otherwis
   std::ranges::transform(text, text.begin(), [](unsigned char c) { return std::tolower(c); });
   const bool is_number = value.is(ValueKind::kInt) && value.integer >= 0;
   const bool is_gpu = text.starts_with("cuda") || text.starts_with("gpu") || text == "nvidia" || is_number;
+  if (const auto near = closest_match(text, {"mixed"}); near && !is_gpu) text = *near;
   if (is_gpu || text == "cpu" || text == "mixed") {
     const std::string meant = is_gpu ? "\"gpu\"" : "\"" + text + "\"";
     diagnostic.help = "write `device=" + meant + "`";
