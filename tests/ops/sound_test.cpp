@@ -283,6 +283,30 @@ TEST(Preemphasis, TakesAShareOfTheSampleBefore) {
   EXPECT_EQ(OpRun("preemphasis_filter").input(tensor(DType::kF32, {0}, {})).result().size(), 0U);
 }
 
+/// Samples of several axes are counted row-major, whichever axes have one element.
+TEST(Preemphasis, GoesThroughAllAxes) {
+  for (const std::vector<int64_t>& extents : std::vector<std::vector<int64_t>>{
+           {5, 3}, {7, 1}, {1, 7}, {3, 2, 4}, {2, 1, 3}, {1, 1}, {1, 2, 1}, {0, 2}, {2, 0}}) {
+    const Tensor in = random_tensor(DType::kF32, extents, "", 5);
+    for (const char* border : {"clamp", "reflect", "zero"}) {
+      Doubles expected;
+      for (size_t i = 0; i < in.size(); ++i) {
+        const bool is_clamped = border == std::string("clamp");
+        const double before_first = is_clamped                                          ? in[0]
+                                    : border == std::string("reflect") && in.size() > 1 ? in[1]
+                                                                                        : 0.0;
+        expected.push_back(in[i] - 0.5 * (i == 0 ? before_first : in[i - 1]));
+      }
+      const Tensor out = OpRun("preemphasis_filter")
+                             .input(in)
+                             .arg("preemph_coeff", 0.5)
+                             .arg("border", std::string(border))
+                             .result();
+      expect_near(out, expected, 1e-6);
+    }
+  }
+}
+
 TEST(SpecAugment, MasksRowsAndColumnsAndNothingElse) {
   const Tensor in = tensor(DType::kF32, {20, 30}, Doubles(600, 1.0), "ft");
   OpRun run("galatea.spec_augment");
