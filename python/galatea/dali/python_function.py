@@ -18,6 +18,7 @@ from galatea.trace.node import Node
 from . import types
 from .errors import PipelineError
 from .names import WithoutEngine, internal, missing
+from .tensors import array_of_capsule, is_capsule
 from .values import Samples, Values
 
 _ARGUMENTS = (
@@ -32,23 +33,6 @@ class FunctionError(PipelineError):
 
 class FunctionValueError(FunctionError, ValueError):
     """A function of Python gave a tensor that its `output_layouts` do not fit."""
-
-
-class _Capsule:
-    """A DLPack capsule as numpy takes it."""
-
-    def __init__(self, capsule: Any):
-        self._capsule = capsule
-
-    def __dlpack__(self, **_: Any) -> Any:
-        return self._capsule
-
-    def __dlpack_device__(self) -> tuple[int, int]:
-        return (1, 0)
-
-
-def _is_capsule(value: Any) -> bool:
-    return type(value).__name__ == "PyCapsule"
 
 
 def _to_torch(array: np.ndarray) -> Any:
@@ -76,8 +60,8 @@ NUMPY = Exchange(
 DLPACK = Exchange(
     "a DLPack capsule",
     lambda array: array.__dlpack__(),
-    _is_capsule,
-    lambda capsule: np.from_dlpack(_Capsule(capsule)),
+    is_capsule,
+    array_of_capsule,
 )
 TORCH = Exchange(
     "a torch tensor",

@@ -19,7 +19,7 @@ _OF_NO_FILE = re.compile(r"sample \d+")
 
 
 class _Capsule:
-    """What `__dlpack__` of a tensor in the host's memory gave: it can be taken once."""
+    """A DLPack capsule of the host's memory, as numpy takes it: once."""
 
     def __init__(self, capsule: Any):
         self._capsule = capsule
@@ -36,6 +36,11 @@ def is_capsule(value: Any) -> bool:
     return type(value).__name__ == "PyCapsule"
 
 
+def array_of_capsule(capsule: Any) -> np.ndarray:
+    """A numpy array over the memory of a DLPack capsule, which is used up."""
+    return np.from_dlpack(_Capsule(capsule))
+
+
 def array_of(value: Any) -> np.ndarray:
     """A numpy array over what `value` holds; TypeError where it is no array."""
     if isinstance(value, np.ndarray):
@@ -49,7 +54,7 @@ def array_of(value: Any) -> np.ndarray:
             value = value.detach()
         array = np.from_dlpack(value)
     elif is_capsule(value):
-        array = np.from_dlpack(_Capsule(value))
+        array = array_of_capsule(value)
     else:
         try:
             array = np.asarray(memoryview(value))
