@@ -67,7 +67,7 @@ Cell evaluate_math(ScalarOp op, DType type, const Cell* operands) {
   GALATEA_CHECK(type == DType::kF32 || type == DType::kF64, std::string(name_of(op)) + " takes f32 and f64");
   double x = cell_to_double(type, operands[0]);
   double y = num_operands(op) > 1 ? cell_to_double(type, operands[1]) : 0.0;
-  return cell_from_double(type, expand_math<NumericMath>(op, x, y));
+  return cell_from_double(type, expand_math<NumericMath>(op, type, x, y));
 }
 
 }  // namespace galatea

@@ -60,7 +60,7 @@ Expr expand_op(const ExprNode& node, const std::vector<Expr>& args) {
   if (node.op == ScalarOp::kPowInt) return expand_power(args[0], args[1]);
   Expr x = convert(args[0], DType::kF64);
   Expr y = args.size() > 1 ? convert(args[1], DType::kF64) : const_float(0, DType::kF64);
-  return convert(expand_math<ExprMath>(node.op, x, y), node.type);
+  return convert(expand_math<ExprMath>(node.op, node.type, x, y), node.type);
 }
 
 Expr expand(const Expr& e, NodeMap<Expr>& done) {

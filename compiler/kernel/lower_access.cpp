@@ -252,7 +252,34 @@ class Translator {
       args.push_back(run(arg));
       changed |= args.back().get() != arg.get();
     }
+    if (const Expr part = part_of_block(*e, args)) return part;
     return changed ? detail::with_args(*e, std::move(args)) : e;
+  }
+
+  /// What is left of a division by the constant length of blocks, where loops go block by block: the number of
+  /// the block, or the place within it. Empty: it is no such division.
+  Expr part_of_block(const ExprNode& e, const std::vector<Expr>& args) const {
+    if (e.kind != ExprKind::kOp || (e.op != ScalarOp::kDiv && e.op != ScalarOp::kRem)) return {};
+    if (e.type != DType::kI64 || !is_const(args[1]) || const_value(args[1]) <= 1) return {};
+    const int64_t length = const_value(args[1]);
+    const Linear index = lowering_.linearize(args[0]);
+    if (!index.rest.empty() || index.constant < 0) return {};
+    Linear block, place;
+    block.constant = index.constant / length, place.constant = index.constant % length;
+    int64_t last = place.constant;
+    for (const auto& [variable, coefficient] : index.terms) {
+      const Expr& loop = lowering_.loop_extent_[static_cast<size_t>(variable)];
+      if (!loop || !is_const(coefficient) || const_value(coefficient) < 0) return {};
+      if (const_value(coefficient) % length == 0) {
+        block.terms.emplace_back(variable, const_int(const_value(coefficient) / length));
+        continue;
+      }
+      if (!is_const(loop) || const_value(loop) > length || const_value(coefficient) > length) return {};
+      last += const_value(coefficient) * std::max<int64_t>(const_value(loop) - 1, 0);
+      place.terms.emplace_back(variable, coefficient);
+    }
+    if (block.terms.empty() || last >= length) return {};
+    return lowering_.build(e.op == ScalarOp::kDiv ? block : place);
   }
 
   bool inside_anyway(const Expr& index, const Expr& extent) const {

@@ -13,6 +13,12 @@ constexpr int64_t kMaxUnrolledTaps = 8;  ///< windows of known size
 
 void Lowering::emit_element(const Nest& nest, const Shape& shape, Env env, const DroppedBorders* dropped,
                             int64_t taps, Block& out) {
+  if (shape.along_reduction) {
+    const Stage& stage = kernel_.stages[static_cast<size_t>(nest.stage)];
+    const Place part = new_scratch(stage.name + "_lanes", stage.accumulator, const_int(kReduceLanes));
+    const Expr sum = emit_lanes_float(nest.stage, env, part, out);
+    return store(nest.places, env.axes, finish(nest.stage, env, sum, dropped), out);
+  }
   if (shape.unrolled < 0) return emit_one(nest, env, dropped, taps, out);
   const auto axis = static_cast<size_t>(shape.unrolled);
   const int64_t n = const_value(extents_[static_cast<size_t>(nest.stage)][axis]);

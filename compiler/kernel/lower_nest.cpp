@@ -87,6 +87,10 @@ void Lowering::emit_nest(const Nest& nest, Block& out) {
   bool flatten = true;
   for (const Bordered& b : log.bordered) flatten &= !log.inside.contains({b.load, b.dim});
   Shape shape = choose_shape(nest, walked, values, vars, flatten);
+  if (shape.lanes > 1 && !scalar_only_ && !shape.flat.empty() &&
+      runs_along_reduction(nest.stage, env, vars[static_cast<size_t>(shape.flat.back())])) {
+    shape = Shape{.outer = nest.order, .flat = {}, .along_reduction = true, .inside = {}};
+  }
   if (box_choice_ && !can_split(nest, shape)) return emit_undivided(nest, out);
   Interior interior = far_ ? Interior() : find_interior(nest, shape, log, vars);
   if (shape.flat.size() > 1) {

@@ -91,6 +91,7 @@ struct Shape {
   std::vector<int> flat;   ///< taken together into one loop, outermost first; the vector loop
   int unrolled = -1;       ///< small constant axis repeated inside
   int lanes = 1;
+  bool along_reduction = false;  ///< lanes are elements of a reduction; `flat` is empty
   DroppedBorders
       inside;  ///< with several flat axes: indices that need no border though the loop variable hides it
 };
@@ -276,7 +277,8 @@ class Lowering {
   // ---- lower_reduce.cpp
   bool is_big_reduce(int s) const;
   void emit_big_reduce(int s, Block& out);
-  void emit_lanes_float(int s, const Env& env, const Place& part, Block& out);
+  Expr emit_lanes_float(int s, const Env& env, const Place& part, Block& out);
+  bool runs_along_reduction(int s, const Env& env, int results);
   void emit_grid_reduce(int s, std::vector<Statement>& phases);
   Env result_axes(int s, Expr index, Block& body);
   Expr emit_reduce_element(int s, const Env& env, const DroppedBorders* dropped, Block& out);

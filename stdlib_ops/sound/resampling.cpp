@@ -122,18 +122,24 @@ StageRef resample_sound(RecipeBuilder& b, const SoundRate& rate) {
   const auto above = [&](const Expr& i) { return kernel::unary(ScalarOp::kCeil, place(i)); };
 
   // Around the sound stand as many zeros as the first and the last output frame may reach, and one for the rounding of
-  // places: so all taps of all frames lie in it, one behind the other.
+  // places; and each channel is apart. So all taps of all frames lie in it, one behind the other.
   const int64_t before = lobes + 1;
   const DType out = b.output_type(0).dtype;
+  const auto with_frames_last = [](Axes axes) {
+    std::ranges::rotate(axes, axes.begin() + 1);
+    return axes;
+  };
+  const Expr padded_frames = b.extent(0, 0) + i64(2 * before);
   Axes padded_extents = b.extents(0);
-  padded_extents[0] = padded_extents[0] + i64(2 * before);
-  const StageRef padded = b.map("padded", DType::kF32, padded_extents, [&](const Axes& at) {
+  padded_extents[0] = padded_frames;
+  const StageRef padded = b.map("padded", DType::kF32, with_frames_last(padded_extents), [&](const Axes& at) {
     Axes from = at;
-    from[0] = at[0] - i64(before);
+    std::ranges::rotate(from, from.end() - 1);
+    from[0] = from[0] - i64(before);
     const Expr inside = (from[0] >= i64(0)) & (from[0] < b.extent(0, 0));
     return select(inside, towards_type(b.load(0, from, Border::kClamp), out), f32(0));
   });
-  const Expr last_first = padded_extents[0] - i64(2 * lobes);
+  const Expr last_first = padded_frames - i64(2 * lobes);
   const auto first_of = [&](const Expr& i) {
     const Expr whole = floor_to_i64(first_of_block(i / i64(kPlacesOfBlock)));
     return clamp(whole + to_i64(above(i)) + i64(before - lobes), i64(0), last_first);
@@ -154,7 +160,7 @@ StageRef resample_sound(RecipeBuilder& b, const SoundRate& rate) {
                          Axes from = at;
                          from[0] = first_of(at[0]) + tap[0];
                          return kernel::fma(phase - to_f32(entry), upper - lower, lower) *
-                                b.load(padded, from);
+                                b.load(padded, with_frames_last(from));
                        },
                    .finish = [&](const Expr& sum) { return to_type(to_f32(sum), out); }});
 }

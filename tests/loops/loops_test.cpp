@@ -181,6 +181,18 @@ TEST(Lowering, VectorLoopsHaveConstantStrides) {
 }
 
 /// What stands on one side of everything that is read is the fill: no loads, no conditions, whole vectors.
+TEST(Lowering, LanesGoAlongAReductionWhoseElementsLieSideBySide) {
+  const auto text_of = [](const kernel::Kernel& k) { return to_text(lower(k, make_schedule(k, {}), {})); };
+  const std::string sums = text_of(reductions(DType::kF32, DType::kF64, kernel::Combiner::kSum, true).kernel);
+  EXPECT_NE(sums.find("scratch per_row_lanes"), std::string::npos) << sums;
+  EXPECT_EQ(sums.find("per_column_lanes"), std::string::npos) << sums;
+  // Element 16 b + lane lies in group b.
+  const std::string groups = text_of(sums_of_groups(true).kernel);
+  EXPECT_NE(groups.find("scratch per_row_lanes"), std::string::npos) << groups;
+  EXPECT_EQ(groups.find(" / 16"), std::string::npos) << groups;
+  EXPECT_EQ(groups.find(" % 16"), std::string::npos) << groups;
+}
+
 TEST(Lowering, EdgesOfPaddingAreTheirFill) {
   const LoopKernel loops = lower_verified(padded().kernel, {});
   int edges = 0, copies = 0;

@@ -190,6 +190,26 @@ SampleKernel reductions(DType type, DType accumulator_type, Combiner combiner, b
   return {k, {{5, 7}, {1, 1}, {33, 3}, {2, 40}, {0, 4}, {3, 0}}};
 }
 
+SampleKernel sums_of_groups(bool known_length) {
+  Kernel k;
+  k.name = "sums_of_groups";
+  add_params(k, {{"groups", DType::kI64}, {"rows", DType::kI64}, {"length", DType::kI64}});
+  const Expr sixteen = const_int(16), place = reduce_axis(0);
+  k.inputs.push_back({"groups", DType::kF32, {i64(0), i64(1), sixteen}, 3});
+  Stage sum;
+  sum.form = StageForm::kReduce;
+  sum.name = "per_row";
+  sum.type = DType::kF32;
+  sum.accumulator = DType::kF64;
+  sum.extents = {i64(1)};
+  sum.reduce_extents = {known_length ? const_int(48) : i64(2)};
+  sum.body = in(0, DType::kF32, {place / sixteen, axis(0), place % sixteen});
+  k.stages.push_back(std::move(sum));
+  k.outputs.push_back({0, {0}, false, 1});
+  if (known_length) return {k, {{3, 7, 48}, {4, 1, 48}, {3, 0, 48}}};
+  return {k, {{3, 7, 48}, {9, 5, 139}, {1, 20, 3}, {0, 0, 0}}};
+}
+
 SampleKernel equalized() {
   Kernel k;
   k.name = "equalized";
@@ -262,6 +282,8 @@ std::vector<std::pair<std::string, SampleKernel>> sample_kernels() {
   out.emplace_back("leaves_f32", reductions(DType::kF32, DType::kF64, Combiner::kSum, true));
   out.emplace_back("min_f32", reductions(DType::kF32, DType::kF32, Combiner::kMin));
   out.emplace_back("max_i16", reductions(DType::kI16, DType::kI16, Combiner::kMax));
+  out.emplace_back("sums_of_groups", sums_of_groups(false));
+  out.emplace_back("sums_of_groups_of_known_length", sums_of_groups(true));
   out.emplace_back("resize_read_backwards", resize_read_backwards());
   out.emplace_back("horizontal_only", horizontal_only());
   out.emplace_back("flip_view", flip_view());

@@ -51,6 +51,8 @@ SampleKernel broadcast();
 /// Sums, minima and maxima over everything, per channel, per row.
 /// With leaves, the body is f32.
 SampleKernel reductions(DType type, DType accumulator, kernel::Combiner combiner, bool leaves = false);
+/// Sums of rows that lie in groups of 16, of each group all rows side by side.
+SampleKernel sums_of_groups(bool known_length);
 /// Pixels by the rank of their colour in the whole image, less its darkest: statistics between the reader of
 /// an image and its writer.
 SampleKernel equalized();
