@@ -93,6 +93,31 @@ size_t row_axis(const std::vector<Expr>& extents) {
   return row;
 }
 
+/// Where an element lies in a dense input that is read by row and place in the row, x / e and x % e, which loops
+/// put together again (lower_access.cpp); empty: it is no such load.
+Expr place_in_rows(const Kernel& kernel, const Expr& load) {
+  if (load->kind != ExprKind::kLoad || load->target.kind != LoadTarget::Kind::kInput ||
+      load->args.size() != 2)
+    return {};
+  const KernelInput& input = kernel.inputs[static_cast<size_t>(load->target.index)];
+  const auto is_op = [](const Expr& e, ScalarOp op) { return e->kind == ExprKind::kOp && e->op == op; };
+  const Expr &row = load->args[0], &place = load->args[1];
+  if (input.dense_axes != 2 || !is_op(row, ScalarOp::kDiv) || !is_op(place, ScalarOp::kRem)) return {};
+  const bool whole = same(row->args[0], place->args[0]) && same(row->args[1], place->args[1]) &&
+                     same(row->args[1], max(input.extents[1], const_int(1)));
+  return whole ? row->args[0] : Expr();
+}
+
+/// The map as loops compute it.
+Stage with_rows_joined(const Kernel& kernel, Stage map) {
+  if (map.form == StageForm::kMap)
+    map.body = rewrite_kinds(map.body, bit_of(ExprKind::kLoad), [&](const Expr& e) {
+      const Expr place = place_in_rows(kernel, e);
+      return place ? load(e->target, e->type, {const_int(0), place}, e->border, e->fill) : Expr();
+    });
+  return map;
+}
+
 /// Elements of inputs that lie apart where those of the map lie side by side, so that no vector fetches them.
 int loads_across_rows(const Kernel& kernel, const Stage& map) {
   int loads = 0;
@@ -175,7 +200,8 @@ Recomputation recomputation(const Kernel& kernel, int stage) {
       });
     }
   }
-  out.operations = operations(map) + kOperationsPerScattered * loads_across_rows(kernel, map);
+  const Stage computed = with_rows_joined(kernel, map);
+  out.operations = operations(computed) + kOperationsPerScattered * loads_across_rows(kernel, computed);
   out.bytes = 2.0 * size_of(map.type);
   return out;
 }

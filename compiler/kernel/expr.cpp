@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/result.h"
+#include "compiler/kernel/division.h"
 #include "compiler/kernel/node_map.h"
 
 namespace galatea::kernel {
@@ -119,8 +120,17 @@ Expr simplify_int(ScalarOp op, DType type, std::vector<Expr>& args) {
   const Expr& b = args[1];
   bool equal_operands = same_meaning(a, b);
   auto is_op = [](const Expr& e, ScalarOp which) { return e->kind == ExprKind::kOp && e->op == which; };
-  // What was taken away comes back: (x - y) + y, (w + (x - y)) + y.
+  // What was taken away comes back: (x - y) + y, (w + (x - y)) + y; and what was taken apart: (x / y) * y + x % y.
   if (op == ScalarOp::kAdd && !is_bool(type)) {
+    for (const auto& [rows, rest] : {std::pair{&a, &b}, std::pair{&b, &a}}) {
+      if (!is_op(*rows, ScalarOp::kMul) || !is_op((*rows)->args[0], ScalarOp::kDiv) ||
+          !is_op(*rest, ScalarOp::kRem))
+        continue;
+      const Expr &quotient = (*rows)->args[0], &divisor = quotient->args[1];
+      if (is_never_zero(divisor) && same_meaning((*rows)->args[1], divisor) &&
+          same_meaning((*rest)->args[1], divisor) && same_meaning((*rest)->args[0], quotient->args[0]))
+        return quotient->args[0];
+    }
     if (is_op(b, ScalarOp::kNeg)) return binary(ScalarOp::kSub, a, b->args[0]);
     if (is_op(a, ScalarOp::kNeg)) return binary(ScalarOp::kSub, b, a->args[0]);
     if (is_op(a, ScalarOp::kSub) && same_meaning(a->args[1], b)) return a->args[0];

@@ -176,6 +176,30 @@ bool Lowering::is_near(const Linear& index, const Expr& extent) const {
   return found && index.rest.empty() && low >= -kNear && high <= kNear;
 }
 
+/// Rows of `e` elements, of which x / e is one and x % e the place in it: what lies densely has x as its offset.
+void Lowering::rejoin_rows(Linear* sum) const {
+  const auto is_op = [](const Expr& e, ScalarOp op) { return e->kind == ExprKind::kOp && e->op == op; };
+  std::vector<Expr>& rest = sum->rest;
+  for (size_t i = 0; i < rest.size(); ++i) {
+    if (!is_op(rest[i], ScalarOp::kRem)) continue;
+    const Expr x = rest[i]->args[0], divisor = rest[i]->args[1];
+    const auto rows = std::ranges::find_if(rest, [&](const Expr& e) {
+      if (!is_op(e, ScalarOp::kMul) || !is_op(e->args[0], ScalarOp::kDiv)) return false;
+      const Expr &quotient = e->args[0], &step = e->args[1];
+      // A tensor with rows of no elements has none that could be elsewhere.
+      const bool steps = same(step, divisor) || same(max(step, const_int(1)), divisor);
+      return steps && same(quotient->args[1], divisor) && same(quotient->args[0], x);
+    });
+    if (rows == rest.end()) continue;
+    rest.erase(rows);
+    rest.erase(std::ranges::find_if(rest, [&](const Expr& e) {
+      return is_op(e, ScalarOp::kRem) && same(e->args[0], x) && same(e->args[1], divisor);
+    }));
+    add_scaled(sum, linearize(x), const_int(1));
+    return;
+  }
+}
+
 Linear Lowering::offset_of(const Place& place, const std::vector<Expr>& indices) const {
   Linear sum;
   for (size_t d = 0; d < indices.size(); ++d) {
@@ -183,6 +207,7 @@ Linear Lowering::offset_of(const Place& place, const std::vector<Expr>& indices)
     add_scaled(&sum, linearize(ring ? (indices[d] & place.ring_mask) : indices[d]), place.strides[d]);
   }
   if (place.base) add_scaled(&sum, linearize(place.base), const_int(1));
+  rejoin_rows(&sum);
   return sum;
 }
 

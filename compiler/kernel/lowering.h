@@ -226,6 +226,7 @@ class Lowering {
   Linear linearize(const Expr& e) const;
   Expr build(const Linear& linear) const;
   bool is_near(const Linear& index, const Expr& extent) const;
+  void rejoin_rows(Linear* sum) const;
   Linear offset_of(const Place& place, const std::vector<Expr>& indices) const;
   bool has_loop_var(const Expr& e) const;
   bool mentions(const Expr& e, int variable) const;

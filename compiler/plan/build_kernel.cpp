@@ -261,12 +261,24 @@ class Builder {
     return (e->kinds & kPerElement) != 0;
   }
 
+  /// A division of an element's by what says by its form that it is not zero: it goes on saying so. Empty: it is no such
+  /// division.
+  Expr with_plain_divisor(const kernel::ExprNode& e, bool reads_elements) {
+    if (e.kind != ExprKind::kOp || (e.op != ScalarOp::kDiv && e.op != ScalarOp::kRem) ||
+        e.type != DType::kI64)
+      return {};
+    const Expr& divisor = e.args[1];
+    if (is_per_element(divisor) || kernel::is_const(divisor) || !kernel::is_never_zero(divisor)) return {};
+    return kernel::binary(e.op, parametrize(e.args[0], reads_elements),
+                          kernel::max(parametrize(divisor->args[0], reads_elements), divisor->args[1]));
+  }
+
   /// Largest subexpressions without axes become parameters (constants that a recipe wrote stay).
   Expr parametrize(const Expr& e, bool reads_elements = false) {
     kernel::NodeMap<bool> on_gpu;
     return kernel::rewrite(e, [&](const Expr& x) -> Expr {
       if (x->kind == ExprKind::kParam) return x;
-      if (is_per_element(x)) return {};
+      if (is_per_element(x)) return with_plain_divisor(*x, reads_elements);
       if (reads_elements && computed_on_gpu(x, on_gpu)) {
         auto at = place_on_gpu(*x);
         return at ? load_value(static_cast<ir::ValueId>(x->a), x->type, std::move(*at), kernel::Border::kNone,

@@ -19,29 +19,9 @@ Types preemphasis_types(const TypeContext& ctx) {
   return std::vector{with_dtype(ctx.input(0), out)};
 }
 
-/// The index of the second element, row-major: 1 along the last axis that has more than one. Of one element, 0.
-Axes second_index(const Axes& extents) {
-  Axes index(extents.size());
-  Expr is_found = kernel::const_bool(false);
-  for (size_t d = extents.size(); d-- > 0;) {
-    const Expr is_longer = extents[d] > i64(1);
-    index[d] = select(is_found, i64(0), select(is_longer, i64(1), i64(0)));
-    is_found = is_found | is_longer;
-  }
-  return index;
-}
-
-/// The index of the element before that at `at`, which is not the first. Without divisions, which would be by
-/// numbers that the compiler does not know.
-Axes index_before(const Axes& extents, const Axes& at) {
-  Axes index(at.size());
-  Expr borrows = kernel::const_bool(true);
-  for (size_t d = at.size(); d-- > 0;) {
-    const Expr wraps = d > 0 ? borrows & equal(at[d], i64(0)) : kernel::const_bool(false);
-    index[d] = select(wraps, extents[d] - i64(1), select(borrows, at[d] - i64(1), at[d]));
-    borrows = wraps;
-  }
-  return index;
+/// What stands before the first sample.
+Border border_of(const std::string& name) {
+  return name == "reflect" ? Border::kReflect101 : name == "zero" ? Border::kConstant : Border::kClamp;
 }
 
 void define_preemphasis(RecipeBuilder& b) {
@@ -49,19 +29,11 @@ void define_preemphasis(RecipeBuilder& b) {
   const DType wide = b.input_type(0).dtype == DType::kF64 ? DType::kF64 : DType::kF32;
   const Expr share = kernel::convert(finite_arg(b, "preemph_coeff"), wide);
   const std::string border = b.text("border");
-  const Axes extents = b.extents(0);
-  Expr samples = i64(1);
-  for (const Expr& extent : extents) samples = samples * extent;
-  const Axes first_before = border == "reflect" ? second_index(extents) : Axes(extents.size(), i64(0));
-  b.output_stage(0, b.map("preemphasis", out, extents, [&](const Axes& at) {
-    const Expr zero = kernel::convert(f32(0), wide);
-    Expr is_first = kernel::const_bool(true);
-    for (const Expr& index : at) is_first = is_first & equal(index, i64(0));
-    Axes before = index_before(extents, at);
-    for (size_t d = 0; d < at.size(); ++d) before[d] = select(is_first, first_before[d], before[d]);
-    Expr previous = kernel::convert(b.load(0, before), wide);
-    if (border == "reflect") previous = select(is_first & (samples < i64(2)), zero, previous);
-    if (border == "zero") previous = select(is_first, zero, previous);
+  const Samples samples(b);
+  b.output_stage(0, b.map("preemphasis", out, b.extents(0), [&](const Axes& at) {
+    Expr previous = kernel::convert(samples.load(samples.number(at) - i64(1), border_of(border)), wide);
+    if (border == "reflect")
+      previous = select(samples.count() < i64(2), kernel::convert(f32(0), wide), previous);
     const Expr value = kernel::convert(b.load(0, at), wide) - share * previous;
     return is_float(out) ? kernel::convert(value, out)
                          : kernel::saturate(kernel::unary(ScalarOp::kRoundAway, value), out);

@@ -20,6 +20,42 @@ int constant_vector(RecipeBuilder& b, const std::string& name, const std::vector
                                     type, std::vector{static_cast<int64_t>(values.size())}, cells));
 }
 
+namespace {
+
+/// How many samples one step along axis d passes; of an empty tensor, some number that divides.
+Expr samples_of_step(const Axes& extents, size_t d) {
+  Expr samples = i64(1);
+  for (size_t k = d + 1; k < extents.size(); ++k) samples = samples * extents[k];
+  return max(samples, i64(1));
+}
+
+}  // namespace
+
+Samples::Samples(RecipeBuilder& b) : b_(b), extents_(b.extents(0)), count_(i64(1)) {
+  for (const Expr& extent : extents_) count_ = count_ * extent;
+  if (extents_.size() == 1) return;
+  row_ = b.map("samples", b.input_type(0).dtype, {count_}, [&](const Axes& at) {
+    Axes place;
+    Expr rest = at[0];
+    for (size_t d = 0; d + 1 < extents_.size(); ++d) {
+      place.push_back(rest / samples_of_step(extents_, d));
+      rest = rest % samples_of_step(extents_, d);
+    }
+    if (!extents_.empty()) place.push_back(rest);
+    return b.load(0, place);
+  });
+}
+
+Expr Samples::number(const Axes& at) const {
+  Expr number = i64(0);
+  for (size_t d = 0; d < at.size(); ++d) number = number + at[d] * samples_of_step(extents_, d);
+  return number;
+}
+
+Expr Samples::load(const Expr& number, Border border) const {
+  return extents_.size() == 1 ? b_.load(0, {number}, border) : b_.load(row_, {number}, border);
+}
+
 std::string sound_example(const std::string& expression) {
   return "sound = fn.random.normal(shape=[8000], dtype=types.FLOAT)\nreturn " + expression + "\n";
 }

@@ -75,8 +75,8 @@ class Spectrogram {
         points_(transform_points(b)),
         length_(b.integer("window_length")),
         step_(b.arg("window_step", DType::kI64)),
-        samples_(i64(1)) {
-    for (const Expr& extent : b.extents(0)) samples_ = samples_ * extent;
+        signal_(b),
+        samples_(signal_.count()) {
     // Windows that no signal reaches are not made: there is room for those of a group.
     if (b.integer("window_step") > kFarStep) step_ = min(step_, samples_ + i64(1));
   }
@@ -129,7 +129,7 @@ class Spectrogram {
     const Border border =
         b_.flag("center_windows") && b_.flag("reflect_padding") ? Border::kReflect101 : Border::kConstant;
     const auto heard = [this, border, before](const Expr& group, const Expr& sample) {
-      return b_.load(0, place_in_signal(group * i64(kTogether) * step_ + sample - before), border);
+      return signal_.load(group * i64(kTogether) * step_ + sample - before, border);
     };
     if (b_.integer("window_step") > points_)
       return [this, heard](const Expr& group, const Expr& window, const Expr& row) {
@@ -141,20 +141,6 @@ class Spectrogram {
       return b_.load(signal, {group, window * step_ + row});
     };
   }
-  /// All axes of the input but one have one element; which, the run may have to tell.
-  Axes place_in_signal(const Expr& sample) const {
-    const ir::Type& in = b_.input_type(0);
-    const auto open = std::ranges::count_if(in.extents, [](int64_t extent) { return extent != 1; });
-    Axes place;
-    for (int d = 0; d < in.ndim; ++d) {
-      if (in.extents[static_cast<size_t>(d)] == 1)
-        place.push_back(i64(0));
-      else
-        place.push_back(open == 1 ? sample : select(equal(b_.extent(0, d), i64(1)), i64(0), sample));
-    }
-    return place;
-  }
-
   /// The weights, and zeros up to the points of the transform.
   std::vector<double> window() const {
     std::vector<double> weights = b_.given("window_fn") ? b_.numbers("window_fn") : std::vector<double>();
@@ -167,7 +153,9 @@ class Spectrogram {
 
   RecipeBuilder& b_;
   int64_t points_, length_;
-  Expr step_, samples_;
+  Expr step_;
+  Samples signal_;
+  Expr samples_;
 };
 
 }  // namespace

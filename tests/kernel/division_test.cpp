@@ -27,6 +27,14 @@ TEST(Division, ConstantsSayWhetherTheyAreZero) {
   EXPECT_FALSE(may_divide_by_zero(of_type(ScalarOp::kDiv, DType::kI8, const_int(-1, DType::kI8))));
 }
 
+TEST(Division, TheLargerOfAPositiveNumberIsNotZero) {
+  for (const DType type : {DType::kU8, DType::kI32, DType::kI64}) {
+    EXPECT_FALSE(may_divide_by_zero(of_type(ScalarOp::kRem, type, max(param(0, type), const_int(1, type)))));
+    EXPECT_TRUE(may_divide_by_zero(of_type(ScalarOp::kRem, type, max(param(0, type), const_int(0, type)))));
+    EXPECT_TRUE(may_divide_by_zero(of_type(ScalarOp::kRem, type, min(param(0, type), const_int(1, type)))));
+  }
+}
+
 TEST(Division, FloatsRaiseNothing) {
   EXPECT_FALSE(may_divide_by_zero(of_type(ScalarOp::kDiv, DType::kF32, const_float(0))));
   EXPECT_FALSE(may_divide_by_zero(of_type(ScalarOp::kRem, DType::kF64, param(0, DType::kF64))));

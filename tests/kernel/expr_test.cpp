@@ -40,6 +40,14 @@ TEST(Expr, KeepsDivisionByZeroForItsFlag) {
   EXPECT_EQ(e->kind, ExprKind::kOp);
 }
 
+TEST(Expr, WhatWasTakenApartIsPutTogether) {
+  const Expr x = axis(0), y = max(param(0, DType::kI64), const_int(1)), z = param(1, DType::kI64);
+  EXPECT_TRUE(same((x / y) * y + x % y, x));
+  EXPECT_TRUE(same(x % y + (x / y) * y, x));
+  EXPECT_FALSE(same((x / z) * z + x % z, x)) << "a division by zero must be seen";
+  EXPECT_FALSE(same((x / y) * z + x % y, x));
+}
+
 TEST(Expr, SameAndHashIgnoreSharingAndSpans) {
   auto build = [] { return (axis(0) + param(0, DType::kI64)) * axis(1); };
   Expr a = build();

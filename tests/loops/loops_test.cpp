@@ -193,6 +193,16 @@ TEST(Lowering, LanesGoAlongAReductionWhoseElementsLieSideBySide) {
   EXPECT_EQ(groups.find(" % 16"), std::string::npos) << groups;
 }
 
+TEST(Lowering, RowsThatLieDenselyAreNotTakenApart) {
+  const auto text_of = [](const kernel::Kernel& k) { return to_text(lower(k, make_schedule(k, {}), {})); };
+  const std::string dense = text_of(samples_in_a_row(2).kernel);
+  EXPECT_EQ(dense.find(" / "), std::string::npos) << dense;
+  EXPECT_EQ(dense.find(" % "), std::string::npos) << dense;
+  EXPECT_EQ(dense.find("scratch"), std::string::npos) << dense;
+  const std::string apart = text_of(samples_in_a_row(1).kernel);
+  EXPECT_NE(apart.find(" / "), std::string::npos) << apart;
+}
+
 TEST(Lowering, EdgesOfPaddingAreTheirFill) {
   const LoopKernel loops = lower_verified(padded().kernel, {});
   int edges = 0, copies = 0;

@@ -210,6 +210,21 @@ SampleKernel sums_of_groups(bool known_length) {
   return {k, {{3, 7, 48}, {9, 5, 139}, {1, 20, 3}, {0, 0, 0}}};
 }
 
+SampleKernel samples_in_a_row(int dense_axes) {
+  Kernel k;
+  k.name = "samples_in_a_row";
+  add_params(k, {{"frames", DType::kI64}, {"channels", DType::kI64}});
+  const Expr count = i64(0) * i64(1), step = max(i64(1), const_int(1));
+  k.inputs.push_back({"sound", DType::kF32, {i64(0), i64(1)}, dense_axes});
+  k.stages.push_back(
+      map("samples", DType::kF32, {count}, in(0, DType::kF32, {axis(0) / step, axis(0) % step})));
+  const Expr own = of(0, DType::kF32, {axis(0)}),
+             before = of(0, DType::kF32, {axis(0) - const_int(1)}, Border::kClamp);
+  k.stages.push_back(map("differences", DType::kF32, {count}, own - before));
+  k.outputs.push_back({1, {0}, false, 1});
+  return {k, {{40, 1}, {1, 40}, {9, 3}, {1, 1}, {0, 3}, {3, 0}}};
+}
+
 SampleKernel equalized() {
   Kernel k;
   k.name = "equalized";
@@ -284,6 +299,8 @@ std::vector<std::pair<std::string, SampleKernel>> sample_kernels() {
   out.emplace_back("max_i16", reductions(DType::kI16, DType::kI16, Combiner::kMax));
   out.emplace_back("sums_of_groups", sums_of_groups(false));
   out.emplace_back("sums_of_groups_of_known_length", sums_of_groups(true));
+  out.emplace_back("samples_in_a_row", samples_in_a_row(2));
+  out.emplace_back("samples_in_a_row_of_a_view", samples_in_a_row(1));
   out.emplace_back("resize_read_backwards", resize_read_backwards());
   out.emplace_back("horizontal_only", horizontal_only());
   out.emplace_back("flip_view", flip_view());

@@ -53,6 +53,8 @@ SampleKernel broadcast();
 SampleKernel reductions(DType type, DType accumulator, kernel::Combiner combiner, bool leaves = false);
 /// Sums of rows that lie in groups of 16, of each group all rows side by side.
 SampleKernel sums_of_groups(bool known_length);
+/// Differences of neighbours, row-major, of a tensor of two axes of which so many lie densely.
+SampleKernel samples_in_a_row(int dense_axes);
 /// Pixels by the rank of their colour in the whole image, less its darkest: statistics between the reader of
 /// an image and its writer.
 SampleKernel equalized();
