@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "compiler/op/schema.h"
+#include "compiler/plan/early_checks.h"
 #include "compiler/plan/form_kernels.h"
 
 namespace galatea::plan {
@@ -333,19 +334,23 @@ void mark_params(const Expr& e, std::vector<bool>& used, kernel::NodeSet& seen) 
 
 /// Behind a check, an extent is what the check demands: an operator on colours has three channels, whatever
 /// an image might have.
-void settle_checked_extents(const ValueTable& table, const KernelGroup& group, BuiltKernel& built) {
-  std::unordered_map<int, int64_t> known;
+void settle_checked_extents(const ValueTable& table, const KernelGroup& group, std::vector<Expr> checked,
+                            BuiltKernel& built) {
   for (const ir::NodeId node : group.nodes)
-    for (const op::Check& check : table.lowering(node).checks) {
-      const Expr condition = table.resolve(check.condition);
-      if (condition->kind != ExprKind::kOp || condition->op != ScalarOp::kEq) continue;
-      const Expr &extent = condition->args[0], &number = condition->args[1];
-      if (extent.type() != DType::kI64 || !kernel::is_const(number) || kernel::is_user_constant(number))
-        continue;
-      for (size_t i = 0; i < built.params.size(); ++i)
-        if (kernel::same(built.params[i], extent))
-          known.emplace(static_cast<int>(i), kernel::const_value(number));
-    }
+    for (const op::Check& check : table.lowering(node).checks)
+      checked.push_back(table.resolve(check.condition));
+  std::unordered_map<int, int64_t> known;
+  std::erase_if(checked, [](const Expr& condition) { return !demands_extent(condition); });
+  for (size_t i = 0; i < built.params.size() && !checked.empty(); ++i) {
+    // What is made of such extents is known as well.
+    const Expr settled = kernel::rewrite(built.params[i], [&](const Expr& x) {
+      const auto found = std::ranges::find_if(
+          checked, [&](const Expr& condition) { return kernel::same(x, condition->args[0]); });
+      return found == checked.end() ? Expr() : (*found)->args[1];
+    });
+    if (settled.type() == DType::kI64 && kernel::is_const(settled) && !kernel::is_const(built.params[i]))
+      known.emplace(static_cast<int>(i), kernel::const_value(settled));
+  }
   if (known.empty()) return;
   for_each_kernel_expr(built.kernel, [&](Expr& e) {
     e = kernel::rewrite_kinds(e, kernel::bit_of(ExprKind::kParam), [&](const Expr& x) {
@@ -373,10 +378,11 @@ BuiltKernel build_text(const ValueTable& table, ir::NodeId id) {
 
 }  // namespace
 
-BuiltKernel build_kernel(const ValueTable& table, const KernelGroup& group, const Residence& residence) {
+BuiltKernel build_kernel(const ValueTable& table, const KernelGroup& group, const Residence& residence,
+                         std::vector<Expr> checked) {
   if (table.lowering(group.nodes.back()).text) return build_text(table, group.nodes.back());
   BuiltKernel built = Builder(table, group, residence).run();
-  settle_checked_extents(table, group, built);
+  settle_checked_extents(table, group, std::move(checked), built);
   return built;
 }
 

@@ -118,6 +118,14 @@ void Emitter::emit_headers(ir::BlockId block) {
   }
 }
 
+/// Kernels of the block count on them.
+void Emitter::emit_early_checks(ir::BlockId block) {
+  for (const EarlyCheck& check : early_.made_in(block)) {
+    location_ = location_of(check.node);
+    emit_check(check.node, table_.lowering(check.node).checks[check.number]);
+  }
+}
+
 void Emitter::claim(MemoryClaim::Kind kind, DType type, std::vector<Expr> extents, std::string_view what) {
   object("memory of the host");
   note_claim(kind, type, std::move(extents), what);

@@ -26,6 +26,7 @@ Emitter::Emitter(ValueTable& table, const SamplePlan& plan, const SourceMap& sou
       graph_(table.graph()),
       groups_(plan.groups),
       kernels_(plan.kernels),
+      early_(plan.early),
       placement_(plan.placement),
       residence_(plan.residence),
       branches_(plan.branches),
@@ -151,7 +152,10 @@ void Emitter::emit_block(ir::BlockId block) {
     if (graph_.node(node).op->source) emit_source(node);
   if (block == graph_.topological_order().front()) {
     emit_headers(block);
+    emit_early_checks(block);
     admit();
+  } else {
+    emit_early_checks(block);
   }
   for (ir::NodeId node : graph_.block(block).nodes)
     if (!graph_.node(node).op->source) emit_node(node);
