@@ -24,7 +24,6 @@ std::unique_ptr<values::ValueTable> plan_table_of(const ir::Graph& graph, std::s
 void group_nodes(const CompileJob& job, PlannedProgram& planned) {
   const TraceScope scope = job.trace("form kernels");
   planned.groups = plan::form_kernels(*planned.table, job.options.fuse, planned.placement);
-  planned.early = plan::EarlyChecks(*planned.table);
 }
 
 void offer_decodes_of(const CompileJob& job, PlannedProgram& planned) {
@@ -85,8 +84,8 @@ Status add_kernels(const CompileJob& job, codegen::KernelBackend& backend, runti
   const TraceScope scope = job.trace("lower kernels");
   planned.kernels = std::make_unique<ProgramKernels>(job, backend, program);
   for (const plan::KernelGroup& group : planned.groups.groups) {
-    GALATEA_ASSIGN(plan::PlannedKernel kernel, planned.kernels->add(*planned.graph, *planned.table, group,
-                                                                    planned.residence, planned.early));
+    GALATEA_ASSIGN(plan::PlannedKernel kernel,
+                   planned.kernels->add(*planned.graph, *planned.table, group, planned.residence));
     planned.planned_kernels.push_back(std::move(kernel));
   }
   return planned.kernels->find_or_lower(planned.planned_kernels);

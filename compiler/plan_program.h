@@ -19,7 +19,6 @@ struct PlannedProgram {
   plan::Placement placement;
   std::unique_ptr<values::ValueTable> table;
   plan::KernelGroups groups;
-  plan::EarlyChecks early;
   plan::Residence residence;
   plan::DeviceBranches branches;
   plan::SelectorForm selectors = plan::SelectorForm();
@@ -27,7 +26,7 @@ struct PlannedProgram {
   std::unique_ptr<ProgramKernels> kernels;
 
   plan::SamplePlan sample_plan() const {
-    return {groups, planned_kernels, early, placement, residence, branches, selectors};
+    return {groups, planned_kernels, placement, residence, branches, selectors};
   }
 };
 

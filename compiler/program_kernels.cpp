@@ -41,12 +41,11 @@ ProgramKernels::ProgramKernels(const CompileJob& job, codegen::KernelBackend& ba
 
 Result<plan::PlannedKernel> ProgramKernels::add(const ir::Graph& graph, const values::ValueTable& table,
                                                 const plan::KernelGroup& group,
-                                                const plan::Residence& residence,
-                                                const plan::EarlyChecks& early) {
+                                                const plan::Residence& residence) {
   plan::PlannedKernel planned;
   planned.on_gpu = group.on_gpu;
   if (group.nodes.empty()) return planned;
-  plan::BuiltKernel built = plan::build_kernel(table, group, residence, early.conditions_in(group.block));
+  plan::BuiltKernel built = plan::build_kernel(table, group, residence);
   if (built.outputs.empty()) return planned;
 
   KernelReport report = report_of(graph, group, built.kernel);

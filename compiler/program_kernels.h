@@ -13,7 +13,6 @@
 
 #include "compiler/compile_job.h"
 #include "compiler/pending_kernels.h"
-#include "compiler/plan/early_checks.h"
 #include "compiler/plan/emit_sample_program.h"
 #include "compiler/plan/form_kernels.h"
 
@@ -26,8 +25,7 @@ class ProgramKernels {
 
   /// The kernel of a group of nodes; none (-1) where nothing is to be computed.
   Result<plan::PlannedKernel> add(const ir::Graph& graph, const values::ValueTable& table,
-                                  const plan::KernelGroup& group, const plan::Residence& residence,
-                                  const plan::EarlyChecks& early);
+                                  const plan::KernelGroup& group, const plan::Residence& residence);
   /// Kernels whose code is kept need no loops; all others get theirs. `planned`: what add() gave.
   Status find_or_lower(std::vector<plan::PlannedKernel>& planned);
   /// The code of the CPU's kernels, all at once, so that they can be compiled side by side.

@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include "compiler/op/schema.h"
-#include "compiler/plan/early_checks.h"
 #include "compiler/plan/form_kernels.h"
 
 namespace galatea::plan {
@@ -334,22 +333,18 @@ void mark_params(const Expr& e, std::vector<bool>& used, kernel::NodeSet& seen) 
 
 /// Behind a check, an extent is what the check demands: an operator on colours has three channels, whatever
 /// an image might have.
-void settle_checked_extents(const ValueTable& table, const KernelGroup& group, std::vector<Expr> checked,
-                            BuiltKernel& built) {
+void settle_checked_extents(const ValueTable& table, const KernelGroup& group, BuiltKernel& built) {
+  std::vector<Expr> checked = table.early_checks().conditions_in(group.block);
   for (const ir::NodeId node : group.nodes)
     for (const op::Check& check : table.lowering(node).checks)
       checked.push_back(table.resolve(check.condition));
   std::unordered_map<int, int64_t> known;
-  std::erase_if(checked, [](const Expr& condition) { return !demands_extent(condition); });
+  std::erase_if(checked, [](const Expr& condition) { return !values::demands_extent(condition); });
   for (size_t i = 0; i < built.params.size() && !checked.empty(); ++i) {
     // What is made of such extents is known as well.
-    const Expr settled = kernel::rewrite(built.params[i], [&](const Expr& x) {
-      const auto found = std::ranges::find_if(
-          checked, [&](const Expr& condition) { return kernel::same(x, condition->args[0]); });
-      return found == checked.end() ? Expr() : (*found)->args[1];
-    });
-    if (settled.type() == DType::kI64 && kernel::is_const(settled) && !kernel::is_const(built.params[i]))
-      known.emplace(static_cast<int>(i), kernel::const_value(settled));
+    const Expr number = values::settled(built.params[i], checked);
+    if (number.type() == DType::kI64 && kernel::is_const(number) && !kernel::is_const(built.params[i]))
+      known.emplace(static_cast<int>(i), kernel::const_value(number));
   }
   if (known.empty()) return;
   for_each_kernel_expr(built.kernel, [&](Expr& e) {
@@ -378,11 +373,10 @@ BuiltKernel build_text(const ValueTable& table, ir::NodeId id) {
 
 }  // namespace
 
-BuiltKernel build_kernel(const ValueTable& table, const KernelGroup& group, const Residence& residence,
-                         std::vector<Expr> checked) {
+BuiltKernel build_kernel(const ValueTable& table, const KernelGroup& group, const Residence& residence) {
   if (table.lowering(group.nodes.back()).text) return build_text(table, group.nodes.back());
   BuiltKernel built = Builder(table, group, residence).run();
-  settle_checked_extents(table, group, std::move(checked), built);
+  settle_checked_extents(table, group, built);
   return built;
 }
 

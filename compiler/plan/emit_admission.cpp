@@ -118,11 +118,15 @@ void Emitter::emit_headers(ir::BlockId block) {
   }
 }
 
-/// Kernels of the block count on them.
+/// Kernels of the block count on them. A message tells the extent that is asked for here.
 void Emitter::emit_early_checks(ir::BlockId block) {
-  for (const EarlyCheck& check : early_.made_in(block)) {
-    location_ = location_of(check.node);
-    emit_check(check.node, table_.lowering(check.node).checks[check.number]);
+  for (const values::EarlyCheck& early : table_.early_checks().made_in(block)) {
+    location_ = location_of(early.node);
+    op::Check check = table_.lowering(early.node).checks[early.number];
+    check.condition = early.condition;
+    for (Expr& value : check.values)
+      if (!kernel::is_const(value)) value = early.condition->args[0];
+    emit_check(early.node, check);
   }
 }
 

@@ -26,7 +26,6 @@ Emitter::Emitter(ValueTable& table, const SamplePlan& plan, const SourceMap& sou
       graph_(table.graph()),
       groups_(plan.groups),
       kernels_(plan.kernels),
-      early_(plan.early),
       placement_(plan.placement),
       residence_(plan.residence),
       branches_(plan.branches),

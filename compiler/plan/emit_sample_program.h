@@ -14,7 +14,6 @@
 
 #include "base/source.h"
 #include "compiler/plan/device_branches.h"
-#include "compiler/plan/early_checks.h"
 #include "compiler/plan/form_kernels.h"
 #include "compiler/plan/memory_plan.h"
 #include "compiler/values/value_table.h"
@@ -38,7 +37,6 @@ struct PlannedKernel {
 struct SamplePlan {
   const KernelGroups& groups;
   const std::vector<PlannedKernel>& kernels;
-  const EarlyChecks& early;
   const Placement& placement;
   const Residence& residence;
   const DeviceBranches& branches;

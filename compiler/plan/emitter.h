@@ -163,7 +163,6 @@ class Emitter {
   const ir::Graph& graph_;
   const KernelGroups& groups_;
   const std::vector<PlannedKernel>& kernels_;
-  const EarlyChecks& early_;
   const Placement& placement_;
   const Residence& residence_;
   const DeviceBranches& branches_;

@@ -49,9 +49,7 @@ struct BuiltKernel {
   /// In place of `kernel`, which has a name alone: a kernel of the user's own.
   std::shared_ptr<const op::TextCall> text;
 };
-/// `checked`: what holds where the group's kernel runs.
-BuiltKernel build_kernel(const ValueTable& table, const KernelGroup& group, const Residence& residence,
-                         std::vector<Expr> checked);
+BuiltKernel build_kernel(const ValueTable& table, const KernelGroup& group, const Residence& residence);
 /// Drops parameters that no expression uses any more. Goes out: the numbers of those that are left, in order.
 std::vector<size_t> drop_unused_params(kernel::Kernel& kernel);
 
