@@ -346,18 +346,18 @@ void mark_params(const Expr& e, std::vector<bool>& used, kernel::NodeSet& seen) 
 /// Behind a check, an extent is what the check demands: an operator on colours has three channels, whatever
 /// an image might have.
 void settle_checked_extents(const ValueTable& table, const KernelGroup& group, BuiltKernel& built) {
-  std::unordered_map<int, int64_t> known;
+  std::vector<Expr> checked = table.early_checks().conditions_in(group.block);
   for (const ir::NodeId node : group.nodes)
-    for (const op::Check& check : table.lowering(node).checks) {
-      const Expr condition = table.resolve(check.condition);
-      if (condition->kind != ExprKind::kOp || condition->op != ScalarOp::kEq) continue;
-      const Expr &extent = condition->args[0], &number = condition->args[1];
-      if (extent.type() != DType::kI64 || !kernel::is_const(number) || kernel::is_user_constant(number))
-        continue;
-      for (size_t i = 0; i < built.params.size(); ++i)
-        if (kernel::same(built.params[i], extent))
-          known.emplace(static_cast<int>(i), kernel::const_value(number));
-    }
+    for (const op::Check& check : table.lowering(node).checks)
+      checked.push_back(table.resolve(check.condition));
+  std::unordered_map<int, int64_t> known;
+  std::erase_if(checked, [](const Expr& condition) { return !values::demands_extent(condition); });
+  for (size_t i = 0; i < built.params.size() && !checked.empty(); ++i) {
+    // What is made of such extents is known as well.
+    const Expr number = values::settled(built.params[i], checked);
+    if (number.type() == DType::kI64 && kernel::is_const(number) && !kernel::is_const(built.params[i]))
+      known.emplace(static_cast<int>(i), kernel::const_value(number));
+  }
   if (known.empty()) return;
   for_each_kernel_expr(built.kernel, [&](Expr& e) {
     e = kernel::rewrite_kinds(e, kernel::bit_of(ExprKind::kParam), [&](const Expr& x) {

@@ -118,6 +118,18 @@ void Emitter::emit_headers(ir::BlockId block) {
   }
 }
 
+/// Kernels of the block count on them. A message tells the extent that is asked for here.
+void Emitter::emit_early_checks(ir::BlockId block) {
+  for (const values::EarlyCheck& early : table_.early_checks().made_in(block)) {
+    location_ = location_of(early.node);
+    op::Check check = table_.lowering(early.node).checks[early.number];
+    check.condition = early.condition;
+    for (Expr& value : check.values)
+      if (!kernel::is_const(value)) value = early.condition->args[0];
+    emit_check(early.node, check);
+  }
+}
+
 void Emitter::claim(MemoryClaim::Kind kind, DType type, std::vector<Expr> extents, std::string_view what) {
   object("memory of the host");
   note_claim(kind, type, std::move(extents), what);

@@ -122,15 +122,18 @@ void Emitter::doubt() {
 }
 
 /// What has been checked on the way here holds.
+bool Emitter::is_checked(const Expr& condition) const {
+  return std::ranges::any_of(checked_, [&](const auto& checked) {
+    return visible_here(checked.second) && kernel::same(checked.first, condition);
+  });
+}
+
 void Emitter::doubt_check(const Expr& condition) {
   if (!in_arm()) return;
   const kernel::ScalarRange range = kernel::ValueRanges().of(condition);
-  const bool holds = range.low > 0 || std::ranges::any_of(checked_, [&](const auto& checked) {
-                       return visible_here(checked.second) && kernel::same(checked.first, condition);
-                     });
   if (range.high <= 0)
     object("what it checks does not hold");
-  else if (!holds)
+  else if (range.low <= 0)
     doubt();
 }
 

@@ -83,6 +83,7 @@ void Emitter::emit_source(ir::NodeId id) {
 void Emitter::emit_check(ir::NodeId, const op::Check& check) {
   Expr condition = table_.resolve(check.condition);
   if (kernel::is_const(condition) && kernel::const_value(condition) != 0) return;
+  if (is_checked(condition)) return;
   doubt_check(condition);
   checked_.emplace_back(condition, block_);
   int flag = reg(condition);

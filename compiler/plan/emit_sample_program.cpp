@@ -151,7 +151,10 @@ void Emitter::emit_block(ir::BlockId block) {
     if (graph_.node(node).op->source) emit_source(node);
   if (block == graph_.topological_order().front()) {
     emit_headers(block);
+    emit_early_checks(block);
     admit();
+  } else {
+    emit_early_checks(block);
   }
   for (ir::NodeId node : graph_.block(block).nodes)
     if (!graph_.node(node).op->source) emit_node(node);

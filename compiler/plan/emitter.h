@@ -42,6 +42,7 @@ class Emitter {
 
   // emit_admission.cpp: memory is asked for before it is taken
   void emit_headers(ir::BlockId block);
+  void emit_early_checks(ir::BlockId block);
   bool can_emit_header(ir::NodeId node) const;
   void claim(MemoryClaim::Kind kind, DType type, std::vector<Expr> extents, std::string_view what);
   void claim_copy(ir::ValueId value);
@@ -120,6 +121,7 @@ class Emitter {
   void object_to_bringing(ir::ValueId value);
   /// Here a sample may fail that takes this arm.
   void doubt();
+  bool is_checked(const Expr& condition) const;
   void doubt_check(const Expr& condition);
   void doubt_index(const Expr& index, size_t count);
   void doubt_division(const Expr& e);

@@ -87,6 +87,7 @@ void ValueTable::fill() {
     }
   }
   if (use_ != TableUse::kPlan) return;
+  early_ = EarlyChecks(*this);
   narrow_to_windows();
   fill_density();
   known_ = nullptr;

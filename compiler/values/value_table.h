@@ -16,6 +16,7 @@
 #include "compiler/ir/graph.h"
 #include "compiler/op/known_lowerings.h"
 #include "compiler/op/recipe.h"
+#include "compiler/values/early_checks.h"
 #include "compiler/values/read_bounds.h"
 
 namespace galatea::values {
@@ -79,6 +80,8 @@ class ValueTable {
   /// Whether memory may hold a part only: of the value, or of what it is a view or a merge of, a window is
   /// all that is computed. Whoever takes the value as it is would read what was never made.
   bool is_part(ir::ValueId value) const { return value < is_part_.size() && is_part_[value]; }
+  /// kPlan: checks that are made where blocks begin; what they demand holds behind them.
+  const EarlyChecks& early_checks() const { return early_; }
   const ir::Graph& graph() const { return graph_; }
   op::Lineage& lineage() { return lineage_; }
 
@@ -114,6 +117,7 @@ class ValueTable {
   std::map<std::tuple<kernel::SymbolKind, int64_t, int64_t>, Expr> originals_;
   std::vector<bool> offered_;
   std::vector<bool> is_part_;
+  EarlyChecks early_;
   bool filled_ = false;
   mutable int elements_taken_ = 0;  ///< since scalarize() began
   /// What resolve() made of each node once the table was filled, and the expressions that own those nodes.

@@ -9,6 +9,16 @@ namespace galatea::values {
 
 namespace {
 
+/// Where early checks show that it is all of an axis, it is that.
+void settle(const ValueTable& table, ir::NodeId node, std::vector<Range>& ranges) {
+  const std::vector<Expr> conditions = table.early_checks().conditions_in(table.graph().node(node).block);
+  const std::vector<Expr>& extents = table.info(table.graph().node(node).outputs[0]).extents;
+  for (size_t d = 0; d < ranges.size() && !conditions.empty(); ++d)
+    if (kernel::is_const_int(settled(table.resolve(ranges[d].begin), conditions), 0) &&
+        kernel::same(settled(table.resolve(ranges[d].end), conditions), settled(extents[d], conditions)))
+      ranges[d] = {kernel::const_int(0), extents[d]};
+}
+
 std::vector<std::vector<Window>> wanted_windows(const ValueTable& table) {
   const ir::Graph& graph = table.graph();
   std::vector<std::vector<Window>> wanted(graph.nodes.size());
@@ -22,8 +32,10 @@ std::vector<std::vector<Window>> wanted_windows(const ValueTable& table) {
   if (marked.empty()) return {};
   Windows windows(table);
   for (size_t n = marked.size(); n-- > 0;)
-    if (const auto& asked = windows.asked(graph.node(marked[n]).outputs[0]))
+    if (const auto& asked = windows.asked(graph.node(marked[n]).outputs[0])) {
       wanted[marked[n]][0] = asked->ranges;
+      settle(table, marked[n], *wanted[marked[n]][0]);
+    }
   return wanted;
 }
 

@@ -104,20 +104,40 @@ class GpuCheck(unittest.TestCase):
         self.assertEqual(process.returncode, 4, said)
         self.assertIn("not begun", [part["state"] for part in document["parts"]])
 
+    def replace(self, programs):
+        for name, text in programs.items():
+            (self.folder / name).unlink(missing_ok=True)
+            (self.folder / name).write_text(text)
+            (self.folder / name).chmod(0o755)
+
+    def test_pictures_that_are_never_drawn_take_no_more_than_their_time(self):
+        quick = "#!/bin/sh\nsleep 0.3\n"
+        never = "#!/bin/sh\nexec sleep 1000\n"
+        self.replace({"bin/gpu_test": quick, "bin/gpu_bench": quick, "bin/galatea-samples": never})
+        process = self.start(20)
+        self.addCleanup(end_session, process.pid)
+        _, said = process.communicate(timeout=90)
+        document = self.document()
+        states = {part["part"]: part["state"] for part in document["parts"]}
+        self.assertTrue(document["complete"], said)
+        self.assertEqual(states["examples"], "passed", said)
+        self.assertEqual(states["drawing"], "cut off", said)
+        self.assertEqual(states["photographs"], "not begun", said)
+        self.assertEqual(process.returncode, 4, said)
+
     def test_a_tool_that_the_machine_refuses_is_no_failure(self):
         quick = "#!/bin/sh\nsleep 0.3\n"
         refuses = "#!/bin/sh\necho '==ERROR== Failed to initialize the profiler: LibraryNotLoaded'\nexit 1\n"
         fails = "#!/bin/sh\necho 'ERROR SUMMARY: 3 errors'\nexit 9\n"
         (self.folder / "tools").mkdir()
-        for name, text in {
-            "bin/gpu_test": quick,
-            "bin/gpu_bench": quick,
-            "tools/ncu": refuses,
-            "tools/compute-sanitizer": fails,
-        }.items():
-            (self.folder / name).unlink(missing_ok=True)
-            (self.folder / name).write_text(text)
-            (self.folder / name).chmod(0o755)
+        self.replace(
+            {
+                "bin/gpu_test": quick,
+                "bin/gpu_bench": quick,
+                "tools/ncu": refuses,
+                "tools/compute-sanitizer": fails,
+            }
+        )
         process = self.start(20, PATH=f"{self.folder / 'tools'}:{os.environ['PATH']}")
         _, said = process.communicate(timeout=90)
         states = {part["part"]: part["state"] for part in self.document()["parts"]}

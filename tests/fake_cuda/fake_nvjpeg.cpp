@@ -4,6 +4,8 @@
 #include <dlfcn.h>
 
 #include <algorithm>
+#include <chrono>
+#include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -12,6 +14,7 @@
 #include <mutex>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "stdlib_ops/native/image.h"
@@ -56,6 +59,48 @@ void count_stream(StreamHandle stream) {
   std::lock_guard lock(s.mutex);
   s.streams.insert(stream);
   s.counters.streams = static_cast<int64_t>(s.streams.size());
+}
+
+/// A call that stays until another thread has entered the host's phase, once in a test; see fake_nvjpeg.h.
+class Meeting {
+ public:
+  void reset() {
+    const std::lock_guard lock(mutex_);
+    is_over_ = false;
+  }
+  /// Of a host's phase: `waits` where it is the one that stays.
+  void enter_host(bool waits) {
+    std::unique_lock lock(mutex_);
+    ++entered_;
+    changed_.notify_all();
+    if (waits) stay(lock);
+  }
+  void enter_device() {
+    std::unique_lock lock(mutex_);
+    stay(lock);
+  }
+
+ private:
+  /// Long enough for any machine: only code that holds a lock meanwhile finds its end.
+  void stay(std::unique_lock<std::mutex>& lock) {
+    if (std::exchange(is_over_, true)) return;
+    const int64_t before = entered_;
+    if (changed_.wait_for(lock, std::chrono::seconds(60), [&] { return entered_ > before; }))
+      count(&FakeNvjpegCounters::met);
+  }
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  int64_t entered_ = 0;
+  bool is_over_ = false;
+};
+Meeting& meeting() {
+  static Meeting* const kMeeting = new Meeting;
+  return *kMeeting;
+}
+bool meets_in(const char* phase) {
+  const char* asked = std::getenv("FAKE_NVJPEG_MEETS");
+  return asked && std::strcmp(asked, phase) == 0;
 }
 
 /// Objects are counted while they live.
@@ -292,6 +337,7 @@ ENTRY int nvjpegDecoderJpegSupported(jpeg::Decoder decoder, jpeg::Stream stream,
 ENTRY int nvjpegDecodeJpegHost(jpeg::Handle, jpeg::Decoder decoder, jpeg::State handle, jpeg::Params params,
                                jpeg::Stream stream) {
   if (const int fault = enter()) return fault;
+  meeting().enter_host(meets_in("host"));
   State& state = *as<State>(handle);
   const File& file = *as<File>(stream);
   if (state.decoder != as<Decoder>(decoder) || !state.pinned) return 2;
@@ -328,6 +374,7 @@ ENTRY int nvjpegDecodeJpegTransferToDevice(jpeg::Handle, jpeg::Decoder, jpeg::St
 ENTRY int nvjpegDecodeJpegDevice(jpeg::Handle, jpeg::Decoder, jpeg::State handle, jpeg::Image* image,
                                  StreamHandle stream) {
   if (const int fault = enter()) return fault;
+  if (meets_in("device")) meeting().enter_device();
   const State& state = *as<State>(handle);
   const int64_t row = state.width * state.channels(), height = state.height;
   if (!state.is_transferred || image->pitch[0] < static_cast<size_t>(row)) return 2;
@@ -365,6 +412,7 @@ ENTRY void fake_nvjpeg_count(FakeNvjpegCounters* out) {
   *out = shared().counters;
 }
 ENTRY void fake_nvjpeg_reset() {
+  meeting().reset();
   std::lock_guard lock(shared().mutex);
   const int64_t live = shared().counters.live;
   shared().counters = FakeNvjpegCounters();

@@ -5,7 +5,9 @@
 // transfer and the device's part are work of the fake driver's streams, done as late as there; the codes of
 // images for the device's Huffman decoder are decoded in that part only. All memory comes from the allocators
 // that it was given. The environment, read when a handle is made: FAKE_NVJPEG_VERSION (12.4); read at each
-// file: FAKE_NVJPEG_REFUSES (parse, support or host: every file of an even number of bytes is refused there).
+// file: FAKE_NVJPEG_REFUSES (parse, support or host: every file of an even number of bytes is refused there);
+// FAKE_NVJPEG_MEETS (host or device: the first such phase after a reset ends when another thread has begun a
+// host's phase).
 #pragma once
 
 #include <cstdint>
@@ -16,6 +18,7 @@ struct FakeNvjpegCounters {
   int64_t host_entropy = 0, device_entropy = 0;  ///< of the decoded
   int64_t live = 0;                              ///< objects of any kind
   int64_t streams = 0;                           ///< that images were decoded in
+  int64_t met = 0;                               ///< phases that another thread came to
 };
 
 /// The extra entry points, found with dlsym.

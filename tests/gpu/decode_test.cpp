@@ -267,6 +267,17 @@ TEST_F(FakeDecode, ImagesOfABatchAreDecodedSideBySide) {
   expect_same(pipeline(folder, ", hybrid_huffman_threshold=1000", kAsItIs, "image", 8), 8, 2);
 }
 
+/// Who decodes codes, and who gives work to the device, holds nothing that another thread's codes wait for.
+TEST_F(FakeDecode, HostPhasesWaitForNobody) {
+  Folder folder("meeting");
+  for (int n = 0; n < 12; ++n) folder.add(jpeg(30 + n, 40, {.h = 2, .v = 2}));
+  for (const char* phase : {"host", "device"}) {
+    const FakeVariable variable("FAKE_NVJPEG_MEETS", phase);
+    expect_same(pipeline(folder, "", kThroughAKernel, "image", 2), 12, 2);
+    EXPECT_EQ(jpeg_counters().met, 1) << phase;
+  }
+}
+
 /// Images of which nvJPEG would make something else, in batches with others.
 TEST_F(FakeDecode, TheCpuDecodesTheOthers) {
   Folder folder("others");

@@ -10,7 +10,7 @@ namespace {
 class GpuProtocol : public GpuRuns {
  protected:
   /// Pictures of noise of `size`, through operators that need all of a picture before they change any of
-  /// it.
+  /// it. The device draws the noise: what repeats is its work, not the host's.
   static std::string text_of(const std::string& size) {
     return "from nvidia.dali import pipeline_def, fn, types\n"
            "from nvidia.dali.auto_aug import augmentations as a\n\n"
@@ -18,8 +18,8 @@ class GpuProtocol : public GpuRuns {
            "def p():\n"
            "    noise = fn.random.uniform(range=[20, 220], shape=" +
            size +
-           ")\n"
-           "    image = fn.reshape(fn.cast(noise, dtype=types.UINT8), layout=\"HWC\").gpu()\n"
+           ", device=\"gpu\")\n"
+           "    image = fn.reshape(fn.cast(noise, dtype=types.UINT8), layout=\"HWC\")\n"
            "    changed = a.contrast(image, magnitude_bin=4, num_magnitude_bins=11)\n"
            "    return fn.equalize(changed), a.auto_contrast(image)\n";
   }

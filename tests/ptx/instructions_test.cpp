@@ -103,7 +103,7 @@ struct MainKernel {
 
 std::vector<MainKernel> main_kernels() {
   return {
-      {"resize, normalise", std::string(kResize) + kNormalize, 375, 500, 218, 0, 60, 49},
+      {"resize, normalise", std::string(kResize) + kNormalize, 375, 500, 217, 0, 60, 49},
       {"normalise", kNormalize, 224, 224, 22, 0, 0, 49},
       {"rotate", "    image = fn.rotate(image, angle=7.0, keep_size=True, fill_value=128)\n", 224, 224, 91, 0,
        0, 49},
@@ -191,28 +191,27 @@ TEST(Instructions, OfFurtherKernels) {
   auto judge = codegen::make_interpreter_backend();
   struct Further {
     const char *name, *body;
-    double most_instructions;
+    double most_instructions, most_of_100;
   };
   const Further all[] = {
-      {"clip", "    image = fn.resize(fn.stack(image, image, axis_name=\"F\"), size=[96, 96])\n", 405},
-      {"warp", "    image = fn.warp_affine(image, matrix=[0.9, 0.1, 5, -0.1, 1.1, 3], fill_value=0)\n", 91},
+      {"clip", "    image = fn.resize(fn.stack(image, image, axis_name=\"F\"), size=[96, 96])\n", 405, 352},
+      {"warp", "    image = fn.warp_affine(image, matrix=[0.9, 0.1, 5, -0.1, 1.1, 3], fill_value=0)\n", 91,
+       92},
       {"decibels",
        "    sound = fn.preemphasis_filter(fn.cast(encoded[:16000], dtype=types.FLOAT) / 128.0)\n"
        "    image = fn.to_decibels(sound * sound, multiplier=10.0, cutoff_db=-80.0)\n",
-       200},
+       200, 182},
       {"mel bands",
        "    power = fn.reshape(fn.cast(image, dtype=types.FLOAT), shape=[128, -1], layout=\"ft\")\n"
        "    image = fn.mel_filter_bank(power, nfilter=40, sample_rate=16000.0)\n",
-       411},
-      {"colours", "    image = fn.color_twist(image, hue=20.0, saturation=1.3, brightness=0.9)\n", 16},
+       411, 460},
+      {"colours", "    image = fn.color_twist(image, hue=20.0, saturation=1.3, brightness=0.9)\n", 16, 18},
       {"points",
        "    image = fn.coord_transform(fn.cast(fn.reshape(image, shape=[-1, 2]), dtype=types.FLOAT),\n"
        "                               M=[0.5, 0.1, -0.1, 0.5], T=[3, 4])\n",
-       20},
+       20, 19},
   };
   for (const int architecture : architectures(**nvrtc)) {
-    // PTX of sm_100 has scopes within functions, which the machine does not know.
-    if (architecture >= 100) continue;
     // NVRTC takes a second for each: some of them, all at the full scale.
     const bool prints = std::getenv("GALATEA_TEST_FIGURES") != nullptr;
     const size_t number =
@@ -232,31 +231,46 @@ TEST(Instructions, OfFurtherKernels) {
           fmt::print("{}, sm_{}: {} has {:.1f} instructions an element\n", kernels.name, architecture,
                      cost.name, cost.per_element());
       }
-      EXPECT_LE(instructions, kernels.most_instructions);
+      EXPECT_LE(instructions, architecture < 100 ? kernels.most_instructions : kernels.most_of_100);
     }
   }
 }
 
-/// A picture that is fed says nothing of its channels. What normalises it does, and a kernel of both has the form
-/// that it has of decoded ones.
+/// A picture that is fed says nothing of its channels. What normalises it does, or what reads a matrix of three
+/// columns, and all kernels before it have the forms that they have of decoded ones.
 TEST(Instructions, OfFedPicturesAreThoseOfDecodedOnes) {
   auto nvrtc = codegen::Nvrtc::open();
   if (!nvrtc) GTEST_SKIP() << nvrtc.error().message();
-  const std::string body = std::string(main_kernels()[2].body) + kNormalize;
-  double instructions[2] = {};
-  std::string bytes[2];
-  for (const bool fed : {false, true}) {
-    PtxBackend ptx(*nvrtc, 90);
-    const Outcome found = run(pipeline(body, fed), &ptx, 224, 224, fed);
-    ASSERT_EQ(found.error + ptx.error(), "");
-    for (const KernelCost& cost : ptx.costs()) instructions[fed ? 1 : 0] += cost.per_element();
-    bytes[fed ? 1 : 0] = found.bytes;
+  const std::string rotate = main_kernels()[2].body;
+  const std::pair<const char*, std::string> bodies[] = {
+      {"one kernel", rotate + kNormalize},
+      {"kernels before it",
+       rotate + "    image = fn.equalize(fn.gaussian_blur(image, sigma=0.8))\n" + kNormalize},
+      {"a matrix", rotate + "    image = fn.equalize(image)\n"
+                            "    image = fn.hsv(image, hue=20.0, saturation=1.2)\n"}};
+  const bool prints = std::getenv("GALATEA_TEST_FIGURES") != nullptr;
+  const size_t number =
+      prints ? std::size(bodies) : static_cast<size_t>(scaled(static_cast<int64_t>(std::size(bodies)), 2));
+  for (const auto& [name, body] : std::span(bodies).first(number)) {
+    SCOPED_TRACE(name);
+    std::vector<KernelCost> costs[2];
+    std::string bytes[2];
+    for (const bool fed : {false, true}) {
+      PtxBackend ptx(*nvrtc, 90);
+      const Outcome found = run(pipeline(body, fed), &ptx, 96, 96, fed);
+      ASSERT_EQ(found.error + ptx.error(), "");
+      costs[fed ? 1 : 0] = ptx.costs();
+      bytes[fed ? 1 : 0] = found.bytes;
+    }
+    EXPECT_TRUE(bytes[0] == bytes[1]);
+    ASSERT_EQ(costs[0].size(), costs[1].size());
+    for (size_t k = 0; k < costs[0].size(); ++k) {
+      EXPECT_LE(costs[1][k].per_element(), 1.02 * costs[0][k].per_element()) << costs[0][k].name;
+      if (prints)
+        fmt::print("{}, {}: decoded {:.1f}, fed {:.1f} instructions an element\n", name, costs[0][k].name,
+                   costs[0][k].per_element(), costs[1][k].per_element());
+    }
   }
-  EXPECT_TRUE(bytes[0] == bytes[1]);
-  EXPECT_LE(instructions[1], 1.02 * instructions[0]);
-  if (std::getenv("GALATEA_TEST_FIGURES"))
-    fmt::print("rotate, normalise: decoded {:.1f}, fed {:.1f} instructions an element\n", instructions[0],
-               instructions[1]);
 }
 
 /// What AutoAugment and a normalisation behind it take of samples that drew other subpolicies: of each the

@@ -77,6 +77,11 @@ std::optional<uint64_t> compute_integer(PtxOp op, const PtxInstruction& i, std::
     return static_cast<uint64_t>(static_cast<int64_t>(args[0]) >> std::min(args[1], most - 1));
   if (op == PtxOp::kShr) return args[1] >= most ? 0 : args[0] >> args[1];
   if (op == PtxOp::kPopc) return static_cast<uint64_t>(std::popcount(args[0]));
+  if (op == PtxOp::kBfe && i.type.kind == 'u') {
+    const uint64_t first = args[1] & 0xffU, count = args[2] & 0xffU;
+    const uint64_t rest = first >= most ? 0 : args[0] >> first;
+    return count >= most ? rest : rest & ((uint64_t{1} << count) - 1);
+  }
   if (op == PtxOp::kPrmt) {
     const uint64_t bytes = (args[1] << 32) | (args[0] & 0xffffffffU);
     uint64_t out = 0;

@@ -14,11 +14,11 @@ namespace galatea::testing {
 namespace {
 
 /// In the order of PtxOp.
-constexpr const char* kNames[] = {"add",  "sub",  "mul",  "mad",    "div",   "rem",      "min", "max",
-                                  "abs",  "neg",  "and",  "or",     "xor",   "not",      "shl", "shr",
-                                  "popc", "prmt", "shf",  "fma",    "sqrt",  "selp",     "mov", "cvta",
-                                  "cvt",  "setp", "ld",   "st",     "atom",  "red",      "bar", "shfl",
-                                  "bra",  "ret",  "exit", "membar", "fence", "nanosleep"};
+constexpr const char* kNames[] = {"add",  "sub", "mul",  "mad",  "div",    "rem",   "min",      "max",
+                                  "abs",  "neg", "and",  "or",   "xor",    "not",   "shl",      "shr",
+                                  "popc", "bfe", "prmt", "shf",  "fma",    "sqrt",  "selp",     "mov",
+                                  "cvta", "cvt", "setp", "ld",   "st",     "atom",  "red",      "bar",
+                                  "shfl", "bra", "ret",  "exit", "membar", "fence", "nanosleep"};
 
 std::vector<std::string> split(const std::string& text, char separator) {
   std::vector<std::string> out;
@@ -81,6 +81,11 @@ class Reader {
       // Shared memory that a function is told of stands outside.
       if (depth == 0 && line.starts_with(".shared")) variable(line, kPtxShared, &out_.shared_bytes);
       if (!is_kernel || depth == 0 || line.empty() || line == "{" || line == "}") continue;
+      if (line.starts_with('{') && line.ends_with('}')) {
+        scope(line.substr(1, line.size() - 2));
+        if (!error_.empty()) return fail(error_);
+        continue;
+      }
       statement_so_far += line;
       if (!line.ends_with(';') && !line.ends_with(':')) continue;
       statement(std::exchange(statement_so_far, ""));
@@ -109,6 +114,22 @@ class Reader {
       instruction(line);
     }
   }
+  /// "{ .reg .b16 tmp; mov.b32 {tmp, %rs6}, %r28; }", without its braces: registers with names of their own.
+  void scope(const std::string& text) {
+    for (std::string part : split(text, ';')) {
+      part.erase(0, std::min(part.find_first_not_of(" \t"), part.size()));
+      if (part.empty()) continue;
+      if (!part.starts_with(".reg")) {
+        instruction(part + ';');
+        continue;
+      }
+      const std::vector<std::string> words = split(part, ' ');
+      const int bits = words.size() == 3 ? type_of(words[1].substr(1)).bits : 0;
+      if (bits == 0) error_ = "a scope that declares " + part;
+      own_names_[words.back()] = (bits == 16 ? "%rs" : bits == 64 ? "%rd" : "%r") + words.back();
+    }
+    own_names_.clear();
+  }
   /// ".shared .align 16 .b8 name[1024];"
   void variable(const std::string& line, uint64_t base, int64_t* used) {
     const std::string name = line.substr(line.rfind(' ') + 1);
@@ -121,7 +142,9 @@ class Reader {
     *used += bytes;
   }
 
-  int reg(const std::string& name) {
+  int reg(const std::string& written) {
+    const auto own = own_names_.find(written);
+    const std::string& name = own == own_names_.end() ? written : own->second;
     const auto [place, is_new] = registers_.try_emplace(name, static_cast<int>(registers_.size()));
     return place->second;
   }
@@ -133,7 +156,7 @@ class Reader {
       out.value = static_cast<uint64_t>(std::strtoll(word.c_str() + plus + 1, nullptr, 0));
       word.resize(plus);
     }
-    if (word.starts_with('%')) {
+    if (word.starts_with('%') || own_names_.contains(word)) {
       out.reg = reg(word);
     } else if (word.starts_with("0f") || word.starts_with("0d")) {
       out.value = std::strtoull(word.c_str() + 2, nullptr, 16);
@@ -229,6 +252,7 @@ class Reader {
   PtxProgram out_;
   std::string error_;
   std::map<std::string, int> registers_, labels_;
+  std::map<std::string, std::string> own_names_;  ///< of a scope, and what its registers are called outside
   std::map<std::string, uint64_t> symbols_;
   std::vector<std::pair<size_t, std::string>> branches_;
 

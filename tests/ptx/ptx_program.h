@@ -43,6 +43,7 @@ enum class PtxOp : uint8_t {
   kShl,
   kShr,
   kPopc,
+  kBfe,
   kPrmt,
   kShf,
   kFma,

@@ -118,12 +118,16 @@ std::pair<std::filesystem::path, Sample> photograph(int k) {
           {kind, "", 500, 375, Format::kJpeg, {.quality = kPhotographQuality}}};
 }
 
+/// Whoever ends this program early finds whole pictures.
 void write(const std::filesystem::path& path, const std::vector<uint8_t>& bytes) {
   std::filesystem::create_directories(path.parent_path());
-  std::ofstream out(path, std::ios::binary);
+  const std::filesystem::path partial = path.string() + ".partial";
+  std::ofstream out(partial, std::ios::binary);
   out.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
   if (!out.flush())
     throw std::filesystem::filesystem_error("cannot write", path, std::make_error_code(std::errc::io_error));
+  out.close();
+  std::filesystem::rename(partial, path);
 }
 
 size_t draw_photographs(const std::filesystem::path& directory) {
