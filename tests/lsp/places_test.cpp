@@ -1,6 +1,7 @@
 // What stands at places that are no names: signs, literals, texts that are being typed; mistakes in other files,
 // and files in other encodings.
 #include <algorithm>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 
@@ -131,6 +132,51 @@ TEST_F(LspPlacesFiles, MistakesOfImportedFilesStandAtTheImport) {
   session.open(main, "from .broken import SIZE\nx = SIZE\n");
   session.open(broken, "SIZE = 3\n");
   EXPECT_TRUE(errors_of(session, main).empty()) << "mended in the editor, not yet on the disk";
+}
+
+constexpr const char* kPolicy =
+    "{\"format\": \"augment-policy\", \"version\": 1, \"bins\": 11,\n"
+    " \"augmentations\": {\"rotate\": {\"range\": [0, 30], \"negate\": true}},\n"
+    " \"policy\": {\"choose\": 1, \"from\": [{\"apply\": \"rotate\", \"mag\": {\"bin\": 3}}]}}\n";
+
+/// A policy counts as it stands in the editor, for the pipeline that loads it, too.
+TEST_F(LspPlacesFiles, UnsavedPoliciesAreLoaded) {
+  const std::string document = write("p.json", kPolicy), main = (folder_ / "main.dali-dsl").string();
+  std::string wrong = kPolicy;
+  wrong.replace(wrong.find("\"apply\": \"rotate\"") + 10, 6, "rotat");
+  Session session(Json::object(), folder_.string());
+  session.open(
+      main,
+      std::string(kHead) +
+          "from galatea.auto_aug import policy\n\n\n@pipeline_def(batch_size=2)\ndef train(data: str):\n"
+          "    encoded, label = fn.readers.file(file_root=data)\n"
+          "    return policy.load(\"p.json\")(fn.decoders.image(encoded)), label\n");
+  EXPECT_TRUE(errors_of(session, main).empty());
+  session.open(document, wrong);
+  const std::vector<Json> errors = errors_of(session, main);
+  ASSERT_EQ(errors.size(), 1u);
+  EXPECT_EQ(errors[0]["range"]["start"]["line"], 9) << "where it is loaded";
+  EXPECT_TRUE(errors[0]["message"].get<std::string>().starts_with("p.json, line 3: ")) << errors[0];
+  EXPECT_EQ(errors_of(session, document).size(), 1u);
+  session.open(document, kPolicy);
+  EXPECT_TRUE(errors_of(session, main).empty());
+}
+
+/// Members that the schema knows are all explained.
+TEST_F(LspPlacesFiles, EveryMemberOfAPolicyIsExplained) {
+  Session session;
+  const std::string path = (folder_ / "p.json").string();
+  for (const char* member : {"format", "version", "bins", "augmentations", "range", "negate", "policy",
+                             "choose", "from", "apply", "mag", "bin"}) {
+    std::string text = kPolicy;
+    session.open(path, text.insert(text.find(std::string("\"") + member + "\":") + 1, "|"));
+    const std::string words = hover_text(session.at_cursor("textDocument/hover"));
+    EXPECT_TRUE(words.starts_with(std::string("**") + member + "**: ") &&
+                words.size() > 12 + std::strlen(member))
+        << member << words;
+  }
+  for (const Json& item : session.at_cursor("textDocument/completion")["items"])
+    EXPECT_FALSE(item["detail"].get<std::string>().empty()) << item;
 }
 
 TEST_F(LspPlacesFiles, OtherEncodingsAreToldOf) {

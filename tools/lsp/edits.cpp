@@ -92,21 +92,21 @@ std::string address_of_page(const std::string& code) {
 
 std::vector<Json> published_diagnostics(Document& document, const Evaluation& evaluation, Encoding encoding) {
   std::vector<Json> published;
-  std::set<uint32_t> told;  // files
+  std::set<uint32_t> told;  // files without a call in this one
   for (const Diagnostic& diagnostic : evaluation.diagnostics) {
     auto place = place_in(diagnostic, evaluation.file);
     Json places = related(diagnostic, document, evaluation, encoding);
     std::string words = words_of(diagnostic);
-    if (!place && diagnostic.severity == Severity::kError && told.insert(diagnostic.span.file).second) {
-      const SourceFile* source = evaluation.sources.file(diagnostic.span.file);
-      if (source && source->name().starts_with('/')) {
-        const Range there = range_in(TextBuffer(source->text()), diagnostic.span, encoding);
-        place = import_of(source->name(), document);
-        words = fmt::format("{}, line {}: {}", fs::path(source->name()).filename().string(),
-                            there.begin.line + 1, words);
-        places.push_back({{"location", {{"uri", uri_of(source->name())}, {"range", to_json(there)}}},
-                          {"message", "what is wrong"}});
-      }
+    const SourceFile* other =
+        diagnostic.span.file == evaluation.file ? nullptr : evaluation.sources.file(diagnostic.span.file);
+    if (other && other->name().starts_with('/')) {
+      const Range there = range_in(TextBuffer(other->text()), diagnostic.span, encoding);
+      words = fmt::format("{}, line {}: {}", fs::path(other->name()).filename().string(),
+                          there.begin.line + 1, words);
+      places.push_back({{"location", {{"uri", uri_of(other->name())}, {"range", to_json(there)}}},
+                        {"message", "what is meant"}});
+      if (!place && diagnostic.severity == Severity::kError && told.insert(diagnostic.span.file).second)
+        place = import_of(other->name(), document);
     }
     if (!place) continue;
     Json json = {{"range", to_json(range_in(document.buffer(), *place, encoding))},
