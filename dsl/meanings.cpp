@@ -14,6 +14,17 @@ const Meaning* Meanings::at(Span span) const {
   return found == by_place_.end() ? nullptr : &found->second;
 }
 
+Span Meanings::around(uint32_t begin, uint32_t end) const {
+  Span shortest;
+  for (const auto& [place, meaning] : by_place_) {
+    if (place.first > begin) break;
+    if (place.second < end) continue;
+    if (!shortest.valid() || place.second - place.first < shortest.end - shortest.begin)
+      shortest = {file_, place.first, place.second};
+  }
+  return shortest;
+}
+
 Meaning Evaluator::meaning_of(const Value& value) const {
   Meaning meaning;
   meaning.pipeline = pipeline_name_;

@@ -34,6 +34,8 @@ class Meanings {
   void note(Span span, Meaning meaning) { by_place_[{span.begin, span.end}] = std::move(meaning); }
   /// nullptr: nothing is known of it, since it was never evaluated.
   const Meaning* at(Span span) const;
+  /// The shortest place that holds the bytes; an invalid span: none does.
+  Span around(uint32_t begin, uint32_t end) const;
 
  private:
   uint32_t file_ = 0;

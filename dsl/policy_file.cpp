@@ -319,7 +319,9 @@ Value Evaluator::read_policy(const Value& from, Span span) {
   } else {
     file = (fs::path(asking_name).parent_path() / from.text()).lexically_normal().string();
     if (!inside_root(file)) return fail(Message::kOutsideRoot, span, {file, root_});
-    read = policy::read_policy_file(file, sources_);
+    const auto unsaved = options_.texts.find(file);
+    read = policy::read_policy_file(file, sources_,
+                                    unsaved == options_.texts.end() ? nullptr : &unsaved->second);
   }
   for (Diagnostic& diagnostic : read.diagnostics) {
     if (diagnostic.span.valid())

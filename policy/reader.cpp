@@ -239,7 +239,8 @@ Result<std::string> read_text_file(const std::string& path, size_t limit) {
 
 ReadResult read_policy(uint32_t file, const SourceMap& sources) { return read_text(file, sources, nullptr); }
 
-ReadResult read_policy_file(const std::string& path, SourceMap& sources) {
+ReadResult read_policy_file(const std::string& path, SourceMap& sources, const std::string* unsaved) {
+  if (unsaved != nullptr) return read_text(sources.add(path, *unsaved), sources, &path);
   Result<std::string> text = read_text_file(path, JsonLimits{}.bytes);
   if (!text) return {std::nullopt, std::move(text.error().diagnostics)};
   return read_text(sources.add(path, std::move(*text)), sources, &path);

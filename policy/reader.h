@@ -22,7 +22,9 @@ struct ReadResult {
 /// Reads a text that is in `sources` already.
 ReadResult read_policy(uint32_t file, const SourceMap& sources);
 /// Reads a file from disk; its imports must exist beside it.
-ReadResult read_policy_file(const std::string& path, SourceMap& sources);
+/// `unsaved`: what stands in an editor, and counts in place of the file; may be null.
+ReadResult read_policy_file(const std::string& path, SourceMap& sources,
+                            const std::string* unsaved = nullptr);
 /// Reads a tree (of a search space with its choices made).
 ReadResult read_policy_tree(const JsonValue& root);
 

@@ -222,14 +222,19 @@ class VideoClips final : public runtime::SampleSource {
   ClipOptions options_;
 };
 
-void append_places(const FilmIndex& index, const FilmRange& film, uint32_t number, const ClipOptions& options,
-                   std::vector<ClipPlace>& places) {
+/// The frames that are meant, from which the clips were taken.
+int64_t append_places(const FilmIndex& index, const FilmRange& film, uint32_t number,
+                      const ClipOptions& options, std::vector<ClipPlace>& places) {
   const auto [start, end] = frames_of(film, index, options);
-  if (start >= end) return;
-  if (options.is_spread) return places.push_back({.film = number, .start = start, .end = end});
+  if (start >= end) return 0;
+  if (options.is_spread) {
+    places.push_back({.film = number, .start = start, .end = end});
+    return end - start;
+  }
   for (const int64_t first :
        video::clip_starts(start, end, options.length, options.stride, options.step, options.padding))
     places.push_back({.film = number, .start = first, .end = end});
+  return end - start;
 }
 
 }  // namespace
@@ -265,17 +270,21 @@ Result<std::unique_ptr<runtime::SampleSource>> open_video_clips(const std::strin
   const ClipOptions options = options_of(json);
   GALATEA_ASSIGN(std::vector<FilmRange> films, list_films(json));
   std::vector<ClipPlace> places;
-  int64_t longest = 0;
+  int64_t longest = 0;  // of the parts that are meant
   for (uint32_t k = 0; k < films.size(); ++k) {
     const auto index = FilmLibrary::of_process().index_of(film_at(films[k].path));
     if (!index && index.error().kind != ErrorKind::kUser) return std::unexpected(index.error());
     if (index) {
-      longest = std::max(longest, (*index)->num_frames());
-      append_places(**index, films[k], k, options, places);
+      longest = std::max(longest, append_places(**index, films[k], k, options, places));
     } else {
       places.push_back({.film = k, .is_broken = true});
     }
   }
+  if (places.empty() && longest == 0)
+    return unusable(
+        fmt::format("no frame lies in what is meant of {} films", films.size()),
+        "start and end of a file list are seconds by the film's own clock, which need not begin at 0, "
+        "or frames (file_list_format=\"frames\"); the end is behind the last one");
   if (places.empty())
     return unusable(
         fmt::format("no clip of {} frames, {} apart, in {} films, the longest of which has {} frames",

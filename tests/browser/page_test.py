@@ -192,15 +192,33 @@ def test_what_is_decoded_is_drawn_on_the_whole_picture(serve, open_page, pipelin
     take_picture(page, "serve-windows")
 
 
-def test_names_of_files_are_texts(serve, open_page, pipeline):
-    data = pipeline.parent / "named"
-    (data / "a").mkdir(parents=True)
+def test_names_are_texts(serve, open_page, with_policy):
+    """Of files, folders, the pipeline, an operation, and what stands in a diagnostic."""
+    mark = "<img src=x onerror=document.title='taken'>"
+    folder = with_policy.parent
+    data = folder / "named"
+    (data / f"{mark}a").mkdir(parents=True)
     good = next(path for path in sorted(SAMPLES.rglob("*.jpg")))
-    shutil.copy(good, data / "a" / "<img src=x onerror=document.title='taken'>.jpg")
-    pipeline.write_text(PIPELINE.replace('"photos"', '"named"'))
-    page = open_page(serve(pipeline))
+    shutil.copy(good, data / f"{mark}a" / f"{mark}.jpg")
+    (data / f"{mark}a" / f"{mark}wrong.jpg").write_text("no picture")
+    file = folder / f"{mark}.dali-dsl"
+    text = with_policy.read_text().replace('"photos"', '"named"').replace("batch_size=4", 'batch_size=4, on_error="skip"')
+    file.write_text(text.replace('"policy.json"', f'"{mark}.json"'))
+    document = folder / f"{mark}.json"
+    document.write_text((folder / "policy.json").read_text())
+    page = open_page(serve(file))
     wait_for_pictures(page)
-    assert "<img src=x" in page.locator("#pictures tbody").text_content()
+    page.locator("#pictures .cell").first.click()
+    page.wait_for_selector("#details:not([hidden])")
+    page.locator("#trace").click()
+    wait_for_text(page, "#trace-text", mark)
+    for selector in ("#title", "#pictures tbody", "#pictures .failure", "#policy-document"):
+        wait_for_text(page, selector, mark)
+    page.locator("#policy-text").fill(document.read_text().replace('"rotate"', f'"{mark}"'))
+    wait_for_text(page, "#policy-problem", mark)
+    file.write_text(file.read_text().replace("fn.resize", f'"{mark}" + fn.resize'))
+    wait_for_text(page, "#diagnostics", mark)
+    assert page.locator("img[src=x]").count() == 0
     assert page.title() == "galatea serve"
 
 
@@ -265,20 +283,87 @@ def test_nothing_lies_outside_or_over_another(serve, open_page, with_policy, wid
     assert len(shot.getcolors(shot.width * shot.height)) > 1000, "photographs have many colours"
 
 
+def violations_of(page):
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="SKIPPED: axe-playwright-python is not installed")
+    found = axe.Axe().run(page).response["violations"]
+    return [f"{one['id']}: {node['html']}" for one in found for node in one["nodes"]]
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing(serve, open_page, with_policy, scheme):
-    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="SKIPPED: axe-playwright-python is not installed")
+    """In each state that the page has, one behind the other."""
     page = open_page(serve(with_policy))
     page.emulate_media(color_scheme=scheme)
+    found = {"while it loads": violations_of(page)}
     wait_for_pictures(page)
     page.get_by_role("button", name="Show operations").click()
     page.wait_for_selector("#policy-cost")
     page.get_by_role("button", name="Measure").click()
     page.wait_for_selector("#times table")
-    found = axe.Axe().run(page).response["violations"]
-    assert [f"{one['id']}: {one['nodes'][0]['html']}" for one in found] == []
+    found["with a policy and times"] = violations_of(page)
     if shots := os.environ.get("GALATEA_SCREENSHOTS"):
         page.screenshot(path=f"{shots}/{scheme}.png", full_page=True)
+    page.locator("#pictures .cell").first.click()
+    page.wait_for_selector("#details:not([hidden])")
+    page.locator("#trace").click()
+    wait_for_text(page, "#trace-text", "decoders.image")
+    page.locator("#arithmetic").check()
+    found["with a value, a trace and all of the graph"] = violations_of(page)
+    page.locator("#compare").check()
+    page.wait_for_selector(".picture .other")
+    found["with two settings"] = violations_of(page)
+    page.locator("#policy-text").fill("{")
+    page.wait_for_selector("#policy-problem:not([hidden])")
+    found["with a document that is wrong"] = violations_of(page)
+    page.locator("#policy-reload").click()
+    page.set_viewport_size({"width": 320, "height": 640})
+    found["on a narrow screen"] = violations_of(page)
+    text = with_policy.read_text()
+    with_policy.write_text(text.replace("fn.resize", "fn.resise"))
+    wait_for_text(page, "#diagnostics", "resise")
+    found["with an error"] = violations_of(page)
+    (with_policy.parent / "photos").unlink()
+    with_policy.write_text(text)
+    wait_for_text(page, "#diagnostics", "photos")
+    found["without data"] = violations_of(page)
+    assert {state: wrong for state, wrong in found.items() if wrong} == {}
+
+
+NOISY = """from galatea import fn, pipeline_def, types
+
+
+@pipeline_def(batch_size=2, num_threads=1, seed=3, on_error="skip")
+def noisy(data: str = "mixed", flipped: bool = False, gain: float = 0.5, kind: int = 0):
+    encoded, label = fn.readers.file(file_root=data)
+    image = fn.resize(fn.decoders.image(encoded), size=[64, 64])
+    sound = fn.cast(fn.reshape(image, shape=[-1]), dtype=types.FLOAT)
+    if fn.random.coin_flip() == 1:
+        image = fn.flip(image)
+    return image, fn.spectrogram(sound, window_length=64), label
+"""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_in_arms_failures_and_controls(serve, open_page, pipeline, scheme):
+    data = pipeline.parent / "mixed"
+    (data / "a").mkdir(parents=True)
+    shutil.copy(next(path for path in sorted(SAMPLES.rglob("*.jpg"))), data / "a" / "1.jpg")
+    (data / "a" / "0.jpg").write_text("no picture")
+    pipeline.write_text(NOISY)
+    page = open_page(serve(pipeline))
+    page.emulate_media(color_scheme=scheme)
+    page.wait_for_selector("#pictures .failure")
+    wait_for_pictures(page)
+    assert violations_of(page) == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_beside_a_policy_alone(serve, open_page, with_policy, scheme):
+    page = open_page(serve(with_policy.parent / "policy.json"))
+    page.emulate_media(color_scheme=scheme)
+    page.wait_for_selector("#policy-cost")
+    wait_for_pictures(page)
+    assert violations_of(page) == []
 
 
 def test_all_controls_are_reached_by_keyboard(serve, open_page, with_policy):

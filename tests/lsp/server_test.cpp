@@ -23,22 +23,9 @@ bool holds(const std::vector<std::string>& all, const std::vector<std::string>& 
                              [&](const std::string& w) { return std::ranges::find(all, w) != all.end(); });
 }
 
-constexpr const char* kHead = "from nvidia.dali import fn, pipeline_def, types\n\n\n";
-
-std::string pipeline(const std::string& body) {
-  return std::string(kHead) +
-         "@pipeline_def(batch_size=2)\n"
-         "def train(data: str, size: int = 224):\n"
-         "    encoded, label = fn.readers.file(file_root=data)\n"
-         "    image = fn.decoders.image(encoded)\n" +
-         body;
-}
-
 bool has_error(const std::vector<Json>& diagnostics) {
   return std::ranges::any_of(diagnostics, [](const Json& d) { return d["severity"] == 1; });
 }
-
-std::string hover_text(const Json& hover) { return hover.is_object() ? hover["contents"]["value"] : ""; }
 
 TEST(Lsp, SaysWhatItCanAndCountsAsTheEditorDoes) {
   EXPECT_EQ(Session().initialized["capabilities"]["positionEncoding"], "utf-16");

@@ -101,6 +101,23 @@ class Session {
                  }};
 };
 
+inline constexpr const char* kHead = "from nvidia.dali import fn, pipeline_def, types\n\n\n";
+
+/// A pipeline that has an image, a label and a parameter `size`.
+inline std::string pipeline(const std::string& body) {
+  return std::string(kHead) +
+         "@pipeline_def(batch_size=2)\n"
+         "def train(data: str, size: int = 224):\n"
+         "    encoded, label = fn.readers.file(file_root=data)\n"
+         "    image = fn.decoders.image(encoded)\n" +
+         body;
+}
+
+/// What a hover says; empty: nothing.
+inline std::string hover_text(const Json& hover) {
+  return hover.is_object() ? hover["contents"]["value"] : "";
+}
+
 /// The labels of completion items.
 inline std::vector<std::string> labels_of(const Json& completion) {
   std::vector<std::string> labels;

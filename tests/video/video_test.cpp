@@ -107,7 +107,7 @@ TEST(Films, FramesAndTimesAreThoseOfPyAv) {
     ASSERT_EQ(film.index().num_frames(), std::ssize(frames));
     EXPECT_EQ(film.checksums(film.all_frames()), frames);
     if (facts["seconds"].is_null()) continue;
-    for (size_t k = 0; k < frames.size(); ++k)
+    for (size_t k = 0; k < facts["seconds"].size(); ++k)
       EXPECT_NEAR(film.index().seconds_since_first(static_cast<int64_t>(k)),
                   facts["seconds"][k].get<double>(), 1e-12);
   }
@@ -144,18 +144,40 @@ TEST(Films, TheTaggedMatrixIsUsedIfAskedFor) {
 
 TEST(Films, AreTurnedIfAskedFor) {
   video::FilmLibrary library({});
-  OpenedFilm film("h264_turned.mp4", library);
-  const video::Look turned{.is_turned = true};
-  ASSERT_EQ(film.index().stream().quarter_turns, 1);
-  const video::Box upright = film.whole(), whole = film.whole(turned);
-  ASSERT_EQ(whole.y1, upright.x1);
-  const std::vector<uint8_t> stored = film.paint({3}, upright), pixels = film.paint({3}, whole, turned);
-  for (int64_t y = 0; y < whole.y1; ++y)
-    for (int64_t x = 0; x < whole.x1; ++x)
-      for (int64_t c = 0; c < 3; ++c)
-        ASSERT_EQ(pixels[static_cast<size_t>((y * whole.x1 + x) * 3 + c)],
-                  stored[static_cast<size_t>(((upright.y1 - 1 - x) * upright.x1 + y) * 3 + c)])
-            << y << " " << x;
+  const std::tuple<const char*, int32_t> kFilms[] = {
+      {"h264_turned.mp4", 1}, {"h264_upside_down.mp4", 2}, {"av1_turned.mp4", 3}};
+  for (const auto& [name, turns] : kFilms) {
+    OpenedFilm film(name, library);
+    const video::Look turned{.is_turned = true};
+    ASSERT_EQ(film.index().stream().quarter_turns, turns) << name;
+    const video::Box upright = film.whole(), whole = film.whole(turned);
+    ASSERT_EQ(whole.y1, turns == 2 ? upright.y1 : upright.x1);
+    const std::vector<uint8_t> stored = film.paint({3}, upright), pixels = film.paint({3}, whole, turned);
+    for (int64_t y = 0; y < whole.y1; ++y)
+      for (int64_t x = 0; x < whole.x1; ++x) {
+        const int64_t row = turns == 1 ? upright.y1 - 1 - x : turns == 2 ? upright.y1 - 1 - y : x;
+        const int64_t column = turns == 1 ? y : turns == 2 ? upright.x1 - 1 - x : upright.x1 - 1 - y;
+        for (int64_t c = 0; c < 3; ++c)
+          ASSERT_EQ(pixels[static_cast<size_t>((y * whole.x1 + x) * 3 + c)],
+                    stored[static_cast<size_t>((row * upright.x1 + column) * 3 + c)])
+              << name << " " << y << " " << x;
+      }
+  }
+}
+
+/// Streams are put behind each other: times go back, and a counter has a gap; the frames are those of both.
+TEST(Films, ThatFollowEachOtherInOneStreamAreOne) {
+  const std::string stream = read_text(path_of("h264_fields.ts")), both = stream + stream;
+  video::FilmLibrary library({});
+  OpenedFilm film({.name = "both.ts",
+                   .identity = "both",
+                   .open = [&] { return native::bytes_in_memory("both.ts", both); }},
+                  library);
+  auto frames = recorded()["films"]["h264_fields.ts"]["frames"].get<std::vector<std::string>>();
+  const size_t each = frames.size();
+  for (size_t k = 0; k < each; ++k) frames.push_back(frames[k]);
+  ASSERT_EQ(film.index().num_frames(), std::ssize(frames));
+  EXPECT_EQ(film.checksums(film.all_frames()), frames);
 }
 
 /// A window's pixels are those of the whole, whichever chroma they need, also where frames are turned.
@@ -317,6 +339,11 @@ TEST(ReadersVideo, SayWhatIsWrongWithACall) {
   EXPECT_EQ(error(film + ", sequence_length=2, fill_value=[1, 2]"), name + "fill_value has 2 numbers");
   EXPECT_EQ(error(film + ", sequence_length=26"),
             "G0801 no clip of 26 frames, 1 apart, in 1 films, the longest of which has 25 frames");
+  const std::string list = (fs::temp_directory_path() / fmt::format("galatea_parts_{}", ::getpid())).string();
+  std::ofstream(list) << path_of("h264_fields.ts") << " 0 0.1 0.9\n";  // it begins at 1.4
+  EXPECT_EQ(error("file_list=\"" + list + "\", sequence_length=2"),
+            "G0801 no frame lies in what is meant of 1 films");
+  fs::remove(list);
   EXPECT_EQ(error("filenames=[\"nowhere.mp4\"], sequence_length=2"),
             "G0801 cannot read nowhere.mp4: No such file or directory");
 }

@@ -167,6 +167,23 @@ std::string name_of_module(const Names& names, std::string_view module) {
   return {};
 }
 
+/// The words that an argument of the call around may be; none: it is no text, or any text.
+std::vector<std::string> words_of_argument(const Query& query, const CallAround& call) {
+  const Names& names = *query.document.syntax().names;
+  if (is_pipeline_def(names, call)) {
+    const dsl::PipelineOption* option = dsl::find_pipeline_option(call.keyword);
+    return option && option->type == "str" ? quoted_values(option->documentation)
+                                           : std::vector<std::string>();
+  }
+  const op::Operator* op = query.vocabulary.operator_at(imported_path(names, call.callee, query.offset));
+  if (!op || call.keyword.empty()) return {};
+  const std::vector<op::ArgSpec> arguments = op::all_arguments(*op);
+  const auto argument = std::ranges::find(arguments, call.keyword, &op::ArgSpec::name);
+  if (argument == arguments.end()) return quoted_values(call_argument_markdown(call.keyword));
+  return argument->kind == op::ArgKind::kString ? quoted_values(argument->documentation)
+                                                : std::vector<std::string>();
+}
+
 void complete_value(const Query& query, const op::ArgSpec& argument, Items& items) {
   if (argument.kind == op::ArgKind::kBool)
     for (const char* value : {"True", "False"}) items.add(value, kKeyword, "", 0);
@@ -188,6 +205,8 @@ void complete_option(const CallAround& call, Items& items) {
 
 void complete_argument(const Query& query, const CallAround& call, Items& items) {
   const Names& names = *query.document.syntax().names;
+  for (const std::string& word : words_of_argument(query, call))
+    items.add("\"" + word + "\"", kEnumMember, "", 0);
   if (is_pipeline_def(names, call)) return complete_option(call, items);
   if (const op::Operator* op =
           query.vocabulary.operator_at(imported_path(names, call.callee, query.offset))) {
@@ -226,6 +245,12 @@ void add_policies(const Query& query, const std::string& typed, Items& items) {
   }
 }
 
+/// A text whose closing sign is not written yet: it goes to the end of its line.
+bool is_open_text(const std::string& text, const dsl::Token& token) {
+  const char first = token.span.begin < text.size() ? text[token.span.begin] : ' ';
+  return token.kind == dsl::TokenKind::kError && (first == '"' || first == '\'');
+}
+
 /// In a text that is an argument: the names that it may be. Null: it may be anything.
 Json complete_text(const Query& query, const dsl::Token& token) {
   const Syntax& syntax = query.document.syntax();
@@ -247,7 +272,10 @@ Json complete_text(const Query& query, const dsl::Token& token) {
       items.add(name, kEnumMember, "", 0);
     return items.take();
   }
-  return nullptr;
+  const std::vector<std::string> words = words_of_argument(query, *call);
+  if (words.empty()) return nullptr;
+  for (const std::string& word : words) items.add(word, kEnumMember, "", 0);
+  return items.take();
 }
 
 void complete_name(const Query& query, Items& items) {
@@ -269,10 +297,12 @@ void complete_name(const Query& query, Items& items) {
 
 Json completion(const Query& query, const Workspace& workspace) {
   const Syntax& syntax = query.document.syntax();
-  for (const dsl::Token& token : syntax.tokens)
-    if (token.kind == dsl::TokenKind::kString && token.span.begin < query.offset &&
-        query.offset < token.span.end)
+  for (const dsl::Token& token : syntax.tokens) {
+    const bool is_open = is_open_text(syntax.text, token);
+    const bool is_text = is_open || token.kind == dsl::TokenKind::kString;
+    if (is_text && token.span.begin < query.offset && query.offset < token.span.end + (is_open ? 1 : 0))
       return complete_text(query, token);
+  }
   if (is_in_words(syntax.tokens, syntax.text, query.offset)) return nullptr;
   const DottedName name = dotted_name_at(syntax.tokens, query.offset);
   Items items(query, name.begin);

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <map>
 #include <mutex>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -15,6 +16,8 @@
 
 namespace galatea::tools::lsp {
 namespace {
+
+namespace fs = std::filesystem;
 
 /// DiagnosticSeverity.
 int severity_of(Severity severity) {
@@ -56,6 +59,18 @@ Json related(const Diagnostic& diagnostic, const Document& document, const Evalu
   return places;
 }
 
+/// Where the document imports a file: by itself, or by the first of its imports; nothing: it has none.
+std::optional<Span> import_of(const std::string& file, Document& document) {
+  std::optional<Span> first;
+  for (const Symbol& symbol : document.syntax().names->symbols()) {
+    if (symbol.kind != Symbol::Kind::kImport || symbol.level == 0) continue;
+    const std::vector<std::string> meant = files_meant(document.path(), symbol);
+    if (std::ranges::find(meant, file) != meant.end()) return symbol.imported_span;
+    if (!first) first = symbol.imported_span;
+  }
+  return first;
+}
+
 /// The address of a code's page, a file that is kept with what else galatea keeps; empty: there is none, or it cannot be
 /// written.
 std::string address_of_page(const std::string& code) {
@@ -64,28 +79,41 @@ std::string address_of_page(const std::string& code) {
   const std::lock_guard lock(mutex);
   const auto [known, is_new] = addresses.try_emplace(code);
   const std::string_view page = is_new ? page_markdown(code) : std::string_view();
-  const std::filesystem::path root = cache_root();
+  const fs::path root = cache_root();
   if (page.empty() || root.empty()) return known->second;
   std::error_code failed;
-  const std::filesystem::path file = std::filesystem::absolute(root, failed) / "pages" / (code + ".md");
-  std::filesystem::create_directories(file.parent_path(), failed);
+  const fs::path file = fs::absolute(root, failed) / "pages" / (code + ".md");
+  fs::create_directories(file.parent_path(), failed);
   if (write_whole_file(file.string(), page) == 0) known->second = uri_of(file.string());
   return known->second;
 }
 
 }  // namespace
 
-std::vector<Json> published_diagnostics(const Document& document, const Evaluation& evaluation,
-                                        Encoding encoding) {
+std::vector<Json> published_diagnostics(Document& document, const Evaluation& evaluation, Encoding encoding) {
   std::vector<Json> published;
+  std::set<uint32_t> told;  // files without a call in this one
   for (const Diagnostic& diagnostic : evaluation.diagnostics) {
-    const auto place = place_in(diagnostic, evaluation.file);
+    auto place = place_in(diagnostic, evaluation.file);
+    Json places = related(diagnostic, document, evaluation, encoding);
+    std::string words = words_of(diagnostic);
+    const SourceFile* other =
+        diagnostic.span.file == evaluation.file ? nullptr : evaluation.sources.file(diagnostic.span.file);
+    if (other && other->name().starts_with('/')) {
+      const Range there = range_in(TextBuffer(other->text()), diagnostic.span, encoding);
+      words = fmt::format("{}, line {}: {}", fs::path(other->name()).filename().string(),
+                          there.begin.line + 1, words);
+      places.push_back({{"location", {{"uri", uri_of(other->name())}, {"range", to_json(there)}}},
+                        {"message", "what is meant"}});
+      if (!place && diagnostic.severity == Severity::kError && told.insert(diagnostic.span.file).second)
+        place = import_of(other->name(), document);
+    }
     if (!place) continue;
     Json json = {{"range", to_json(range_in(document.buffer(), *place, encoding))},
                  {"severity", severity_of(diagnostic.severity)},
                  {"source", "galatea"},
-                 {"message", words_of(diagnostic)},
-                 {"relatedInformation", related(diagnostic, document, evaluation, encoding)}};
+                 {"message", std::move(words)},
+                 {"relatedInformation", std::move(places)}};
     if (!diagnostic.code.empty()) json["code"] = diagnostic.code;
     if (const std::string page = address_of_page(diagnostic.code); !page.empty())
       json["codeDescription"] = {{"href", page}};

@@ -37,6 +37,8 @@ struct Workspace {
   FindDocument find;
   ListFiles files;
 };
+/// The files that `from .a import b` may mean, whether they are there or not.
+std::vector<std::string> files_meant(const std::string& importer, const Symbol& import);
 /// The file that `from .a import b` means; empty: there is none.
 std::string imported_file(const std::string& importer, const Symbol& import, const Workspace& workspace);
 
@@ -65,9 +67,9 @@ Json code_lenses(const Query& query);
 Json semantic_tokens(const Query& query);
 /// The legend of semantic_tokens().
 Json semantic_legend();
-/// What a diagnostic is for the editor; nothing where it does not belong to this document.
-std::vector<Json> published_diagnostics(const Document& document, const Evaluation& evaluation,
-                                        Encoding encoding);
+/// What diagnostics are for the editor. What is wrong in a file that the document imports stands at the import, the
+/// first mistake of each file.
+std::vector<Json> published_diagnostics(Document& document, const Evaluation& evaluation, Encoding encoding);
 Json code_actions(const Query& query, Range range);
 /// Edits that make the canonical form; those that touch `only`, where it is given. Throws RequestError for a
 /// text that does not parse.

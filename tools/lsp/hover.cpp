@@ -20,34 +20,73 @@ Json markdown(const std::string& text, Range range) {
 
 std::string in_code(const std::string& text) { return "```python\n" + text + "\n```"; }
 
+const dsl::Meaning* meaning_at(const Query& query, Span span) {
+  const Evaluation* evaluation = query.document.evaluation();
+  return evaluation ? evaluation->meanings.at(span) : nullptr;
+}
+
+/// Whether each sample has its own. What is counted over a batch is that of all of its samples.
+const char* whose_it_is(const ir::Node* node) {
+  if (!node || !node->op) return "Per sample";
+  if (node->op->name == "constant") return "The same for every sample";
+  if (node->op->name.starts_with("batch.")) return "Per batch";
+  return op::sees_batch(*node) ? "Per sample, from its whole batch" : "Per sample";
+}
+
+/// Whether each sample has its own, and where it lies: "\n\nPer sample, on the CPU."; empty: it is no tensor.
+std::string where_it_lies(const Query& query, Span span) {
+  const dsl::Meaning* meaning = meaning_at(query, span);
+  if (!meaning || meaning->kind != dsl::Meaning::Kind::kData) return {};
+  const Evaluation& evaluation = *query.document.evaluation();
+  const auto graph = std::ranges::find_if(evaluation.graphs,
+                                          [&](const auto& one) { return one->name == meaning->pipeline; });
+  const bool is_in_graph = graph != evaluation.graphs.end() && meaning->node < (*graph)->values.size();
+  const char* const whose = is_in_graph ? whose_it_is((*graph)->defining_node(meaning->node)) : "Per sample";
+  const char* const device = evaluation.type_text(*meaning).ends_with(" gpu") ? "GPU" : "CPU";
+  return fmt::format("\n\n{}, on the {}.", whose, device);
+}
+
 /// `name: type` of what the evaluation met at a place; empty: nothing is known.
 std::string what_stood(const Query& query, Span span, const std::string& name) {
-  const Evaluation* evaluation = query.document.evaluation();
-  if (!evaluation) return {};
-  span.file = evaluation->file;
-  const dsl::Meaning* meaning = evaluation->meanings.at(span);
+  const dsl::Meaning* meaning = meaning_at(query, span);
   if (!meaning) return {};
+  const Evaluation* evaluation = query.document.evaluation();
   const std::string text = evaluation->type_text(*meaning);
   return meaning->kind == dsl::Meaning::Kind::kFunction ? text : name + ": " + text;
 }
 
 const op::Operator* operator_met(const Query& query, Span span) {
-  const Evaluation* evaluation = query.document.evaluation();
-  if (!evaluation) return nullptr;
-  span.file = evaluation->file;
-  const dsl::Meaning* meaning = evaluation->meanings.at(span);
+  const dsl::Meaning* meaning = meaning_at(query, span);
   return meaning ? meaning->op : nullptr;
 }
 
 /// What the call of this name gives, above what its operator does; empty: it is no tensor, or there is no call.
 std::string type_of_call(const Query& query, const dsl::Token& name) {
-  const Evaluation* evaluation = query.document.evaluation();
-  std::optional<Span> call = call_of(query.document.syntax().tokens, name);
-  if (!evaluation || !call) return {};
-  call->file = evaluation->file;
-  const dsl::Meaning* meaning = evaluation->meanings.at(*call);
+  const std::optional<Span> call = call_of(query.document.syntax().tokens, name);
+  const dsl::Meaning* meaning = call ? meaning_at(query, *call) : nullptr;
   if (!meaning || meaning->kind != dsl::Meaning::Kind::kData) return {};
-  return in_code(fmt::format("{}(…): {}", name.text, evaluation->type_text(*meaning))) + "\n\n";
+  return in_code(fmt::format("{}(…): {}", name.text, query.document.evaluation()->type_text(*meaning))) +
+         where_it_lies(query, *call) + "\n\n";
+}
+
+/// The expression that a sign, a bracket or a literal belongs to.
+Json of_expression(const Query& query, const dsl::Token& token) {
+  constexpr std::string_view kBetween[] = {",", ":", "=", ";", "@", "->"};
+  const bool is_sign = token.kind == dsl::TokenKind::kOperator || token.kind == dsl::TokenKind::kKeyword;
+  const bool is_literal = token.kind == dsl::TokenKind::kInteger || token.kind == dsl::TokenKind::kFloat ||
+                          token.kind == dsl::TokenKind::kString;
+  const Evaluation* evaluation = query.document.evaluation();
+  if (!evaluation || !(is_sign || is_literal) ||
+      std::ranges::find(kBetween, token.text) != std::end(kBetween))
+    return nullptr;
+  const Span span = evaluation->meanings.around(token.span.begin, token.span.end);
+  const std::string& text = query.document.syntax().text;
+  if (!span.valid() || span.end > text.size()) return nullptr;
+  constexpr size_t kMost = 60;
+  std::string shown = text.substr(span.begin, span.end - span.begin);
+  if (shown.size() > kMost || shown.contains('\n')) shown = "…";
+  const std::string stood = what_stood(query, span, shown);
+  return stood.empty() ? Json() : markdown(in_code(stood) + where_it_lies(query, span), query.range(span));
 }
 
 /// A function of the library that stood here; empty: none, or there is nothing to say of it.
@@ -117,7 +156,8 @@ Json hover(const Query& query) {
   const dsl::Token* token = syntax.token_at(query.offset);
   const bool is_word =
       token && (token->kind == dsl::TokenKind::kName || token->kind == dsl::TokenKind::kKeyword);
-  if (!is_word) return nullptr;
+  if (!token) return nullptr;
+  if (!is_word) return of_expression(query, *token);
   const Range range = query.range(token->span);
   if (const std::string argument = of_argument(query, *token); !argument.empty())
     return markdown(argument, range);
@@ -130,7 +170,7 @@ Json hover(const Query& query) {
   std::string text = symbol ? "" : constant_or_type_markdown(token->text);
   if (text.empty()) text = of_library_function(stood);
   if (text.empty() && !stood.empty()) {
-    text = in_code(stood);
+    text = in_code(stood) + where_it_lies(query, token->span);
     const bool is_of_library = !symbol || symbol->kind == Symbol::Kind::kImport;
     const bool is_function = stood.contains('(') || stood.ends_with(": Augmentation");
     const std::string known = is_of_library && is_function ? library_text_markdown(token->text) : "";
@@ -140,7 +180,7 @@ Json hover(const Query& query) {
   if (symbol && (text.empty() || has_docstring)) text = of_symbol(*symbol);
   if (text.empty())
     text = module_markdown(query.vocabulary.modules(), fmt::format("{}", fmt::join(dotted, ".")));
-  if (text.empty()) return nullptr;
+  if (text.empty()) return of_expression(query, *token);
   return markdown(text, range);
 }
 

@@ -74,18 +74,22 @@ bool is_name(const std::string& text) {
 
 }  // namespace
 
-std::string imported_file(const std::string& importer, const Symbol& import, const Workspace& workspace) {
-  if (import.level == 0) return {};
+std::vector<std::string> files_meant(const std::string& importer, const Symbol& import) {
+  std::vector<std::string> files;
+  if (import.level == 0) return files;
   fs::path folder = fs::path(importer).parent_path();
   for (int k = 1; k < import.level; ++k) folder = folder.parent_path();
   std::string below = import.module;
   std::ranges::replace(below, '.', '/');
-  for (const std::string& candidate : {below, below + (below.empty() ? "" : "/") + import.imported}) {
-    if (candidate.empty()) continue;
-    const fs::path file = (folder / (candidate + ".dali-dsl")).lexically_normal();
-    // Open in the editor, or on the disk.
-    if (workspace.find(file.string()) != nullptr) return file.string();
-  }
+  for (const std::string& candidate : {below, below + (below.empty() ? "" : "/") + import.imported})
+    if (!candidate.empty()) files.push_back((folder / (candidate + ".dali-dsl")).lexically_normal().string());
+  return files;
+}
+
+std::string imported_file(const std::string& importer, const Symbol& import, const Workspace& workspace) {
+  // Open in the editor, or on the disk.
+  for (const std::string& file : files_meant(importer, import))
+    if (workspace.find(file) != nullptr) return file;
   return {};
 }
 

@@ -32,23 +32,33 @@ std::optional<Word> word_at(const std::string& text, uint32_t offset) {
   return std::nullopt;
 }
 
+/// What the schema says of a member, itself or where it points to.
+std::string description_of(const Json& schema, const Json& member) {
+  if (!member.is_object()) return {};
+  if (member.contains("description")) return member["description"];
+  const std::string pointed = member.value("$ref", "");
+  return pointed.empty()
+             ? ""
+             : schema.value(Json::json_pointer(pointed.substr(1)), Json()).value("description", "");
+}
+
 /// Names of members that the schema knows, with what each means.
-void collect_members(const Json& schema, std::map<std::string, std::string>& members) {
-  if (schema.is_array())
-    for (const Json& part : schema) collect_members(part, members);
-  if (!schema.is_object()) return;
-  for (const auto& [name, part] : schema.items()) {
-    if (name == "properties" && part.is_object())
-      for (const auto& [member, of] : part.items())
-        members.try_emplace(member, of.is_object() ? of.value("description", "") : "");
-    collect_members(part, members);
+void collect_members(const Json& schema, const Json& part, std::map<std::string, std::string>& members) {
+  if (part.is_array())
+    for (const Json& one : part) collect_members(schema, one, members);
+  if (!part.is_object()) return;
+  for (const auto& [name, below] : part.items()) {
+    if (name == "properties" && below.is_object())
+      for (const auto& [member, of] : below.items()) members.try_emplace(member, description_of(schema, of));
+    collect_members(schema, below, members);
   }
 }
 
 const std::map<std::string, std::string>& schema_members() {
   static const std::map<std::string, std::string> kMembers = [] {
     std::map<std::string, std::string> members;
-    collect_members(parse_json(policy::schema_text()), members);
+    const Json schema = parse_json(policy::schema_text());
+    collect_members(schema, schema, members);
     return members;
   }();
   return kMembers;
@@ -100,7 +110,7 @@ Json hover_policy(const Query& query) {
   if (words.empty() && operation) words = words_of(*operation);
   if (const auto member = schema_members().find(word->text);
       words.empty() && member != schema_members().end())
-    words = member->second;
+    words = fmt::format("**{}**: {}", member->first, member->second);
   if (words.empty()) return nullptr;
   return {{"contents", {{"kind", "markdown"}, {"value", words}}},
           {"range", to_json(query.range({0, word->begin, word->end}))}};

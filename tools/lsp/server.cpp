@@ -56,7 +56,7 @@ Json capabilities(Encoding encoding) {
           {"documentFormattingProvider", true},
           {"documentRangeFormattingProvider", true},
           {"semanticTokensProvider", {{"legend", semantic_legend()}, {"full", true}}},
-          {"workspace", {{"workspaceFolders", {{"supported", true}}}}}};
+          {"workspace", {{"workspaceFolders", {{"supported", true}, {"changeNotifications", true}}}}}};
 }
 
 }  // namespace
@@ -94,7 +94,8 @@ const std::map<std::string, Server::Notification, std::less<>>& Server::notifica
       {"textDocument/didOpen", &Server::did_open},
       {"textDocument/didChange", &Server::did_change},
       {"textDocument/didClose", &Server::did_close},
-      {"workspace/didChangeWatchedFiles", &Server::did_change_files}};
+      {"workspace/didChangeWatchedFiles", &Server::did_change_files},
+      {"workspace/didChangeWorkspaceFolders", &Server::did_change_folders}};
   return kNotifications;
 }
 
@@ -206,6 +207,12 @@ void Server::did_close(const Json& params) {
 
 void Server::did_change_files(const Json&) {
   for (auto& [uri, document] : documents_) document->forget_evaluation();
+}
+
+void Server::did_change_folders(const Json& params) {
+  const Json& change = member(params, "event");
+  for (const Json& folder : member(change, "removed")) std::erase(roots_, path_of(text_of(folder, "uri")));
+  for (const Json& folder : member(change, "added")) roots_.push_back(path_of(text_of(folder, "uri")));
 }
 
 void Server::forget_users_of(const std::string& path) {

@@ -66,6 +66,7 @@ class Server {
   void did_change(const Json& params);
   void did_close(const Json& params);
   void did_change_files(const Json& params);
+  void did_change_folders(const Json& params);
 
   Document& document_of(const Json& params);
   Query query_of(Document& document, const Json& params) const;

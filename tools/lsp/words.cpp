@@ -50,6 +50,9 @@ constexpr KnownWord kKnownFunctions[] = {
 
 /// What every operator takes, beside its own arguments.
 constexpr KnownWord kOfEveryCall[] = {
+    {"device", "str = None",
+     "Where the call runs: `\"cpu\"`, `\"gpu\"` or `\"mixed\"` (a decoder that reads on the CPU and gives its result "
+     "on the GPU). Without it the call runs where its input lies."},
     {"name", "str = None",
      "The name of this call, by which a host finds a reader; no other call may have it."},
     {"seed", "int = None",
@@ -116,6 +119,20 @@ std::string library_text_markdown(std::string_view name) {
     return out;
   }
   return {};
+}
+
+std::vector<std::string> quoted_values(std::string_view documentation) {
+  constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
+  std::vector<std::string> words;
+  for (size_t open = documentation.find('"'); open != std::string_view::npos;) {
+    const size_t close = documentation.find('"', open + 1);
+    if (close == std::string_view::npos) break;
+    const std::string_view word = documentation.substr(open + 1, close - open - 1);
+    const bool is_word = !word.empty() && word.find_first_not_of(kLetters) == std::string_view::npos;
+    if (is_word && std::ranges::find(words, word) == words.end()) words.emplace_back(word);
+    open = documentation.find('"', close + 1);
+  }
+  return words.size() > 1 ? words : std::vector<std::string>();
 }
 
 std::string call_argument_markdown(std::string_view name) { return markdown_of(kOfEveryCall, name); }

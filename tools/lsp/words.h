@@ -26,6 +26,8 @@ std::string library_function_markdown(std::string_view name);
 /// What the library's own text says of a function: of which module it is, how it is decorated, its first paragraph;
 /// empty: the library has no public function of that name.
 std::string library_text_markdown(std::string_view name);
+/// The values of an argument that is a text: what its documentation quotes, if it quotes several.
+std::vector<std::string> quoted_values(std::string_view documentation);
 /// An argument that every operator takes, such as `name`; empty: it is none of them.
 std::string call_argument_markdown(std::string_view name);
 /// A module of the library, or a package above some: "nvidia.dali"; empty: there is none of the path.

@@ -44,7 +44,7 @@ Result<FilmIndex> FilmIndex::of_film(Film& film, const std::string& name) {
     index.packets_.push_back({packet->time, packet->bytes, packet->is_key ? 1U : 0U});
   }
   index.stream_ = film.stream();
-  if (!index.take_order_from_times(packets)) GALATEA_TRY(index.take_order_from_pictures(film, name));
+  if (!index.take_order_from_times(packets)) GALATEA_TRY(index.take_order_from_pictures(film, packets, name));
   if (index.frames_.empty())
     return of_film_error(name, "has no frame",
                          "it is damaged, or was cut off; on_error=\"skip\" goes on without it");
@@ -71,7 +71,8 @@ bool FilmIndex::take_order_from_times(std::span<const PacketFacts> packets) {
   return true;
 }
 
-Status FilmIndex::take_order_from_pictures(Film& film, const std::string& name) {
+Status FilmIndex::take_order_from_pictures(Film& film, std::span<const PacketFacts> packets,
+                                           const std::string& name) {
   frames_.clear();
   GALATEA_TRY(film.seek(kNoTime));
   const auto take_pictures = [&]() -> Status {
@@ -89,14 +90,43 @@ Status FilmIndex::take_order_from_pictures(Film& film, const std::string& name) 
   }
   GALATEA_TRY(film.finish());
   GALATEA_TRY(take_pictures());
+  if (!is_consistent() && !packets.front().is_key)
+    return of_film_error(name, "begins between key frames, and gives pictures that are none of its own",
+                         "cut it at a key frame, or encode it again");
   if (!is_consistent())
     return of_film_error(name, "has packets that hold several frames",
                          "give each its own: ffmpeg -i FILM -c copy -bsf:v mpeg4_unpack_bframes NEW");
   // The times that there are, in the order of the screen; where there are none, one tick a frame.
   for (const uint32_t k : frames_) times_.push_back(packets_[k].time);
   std::ranges::sort(times_);
-  if (!times_.empty() && times_.front() == kNoTime) std::iota(times_.begin(), times_.end(), int64_t{0});
+  if (times_.empty()) return {};
+  const auto is_told = [&](uint32_t k) { return packets[k].has_show_time; };
+  if (times_.front() == kNoTime) {
+    std::iota(times_.begin(), times_.end(), int64_t{0});
+  } else if (!std::ranges::all_of(frames_, is_told)) {
+    move_times_of_decoding();
+  }
   return {};
+}
+
+/// AVI says when pictures are decoded alone: a picture is shown when the decoder, which holds some back, gives it.
+/// The first one keeps its time; of the last ones the step is that of those before.
+void FilmIndex::move_times_of_decoding() {
+  std::vector<uint32_t> decoded = frames_;
+  std::ranges::sort(decoded);
+  size_t held_back = 0;
+  for (size_t shown = 0; shown < frames_.size(); ++shown) {
+    const auto place =
+        static_cast<size_t>(std::ranges::lower_bound(decoded, frames_[shown]) - decoded.begin());
+    if (place > shown) held_back = std::max(held_back, place - shown);
+  }
+  if (held_back == 0 || held_back + 1 >= times_.size()) return;
+  const int64_t begin = times_.front(), moved = times_[held_back] - begin;
+  times_.erase(times_.begin(), times_.begin() + static_cast<ptrdiff_t>(held_back));
+  for (int64_t& time : times_) time -= moved;
+  const int64_t step = times_.back() - times_[times_.size() - 2];
+  for (; times_.size() < frames_.size(); times_.push_back(times_.back() + step)) {
+  }
 }
 
 bool FilmIndex::is_consistent() const {

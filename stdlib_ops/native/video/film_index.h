@@ -53,7 +53,8 @@ class FilmIndex {
   };
 
   bool take_order_from_times(std::span<const PacketFacts> packets);
-  Status take_order_from_pictures(Film& film, const std::string& name);
+  Status take_order_from_pictures(Film& film, std::span<const PacketFacts> packets, const std::string& name);
+  void move_times_of_decoding();
   bool is_consistent() const;
   double seconds(int64_t time) const {
     return static_cast<double>(time) * stream_.tick_count / stream_.ticks_a_second;

@@ -14,7 +14,7 @@ namespace {
 constexpr int64_t kPicturesOfDecoder = 17;
 
 /// The layout of what FilmIndex writes is part of the name.
-far::Digest name_of_index(const std::string& identity) { return far::sha256("film index 1\n" + identity); }
+far::Digest name_of_index(const std::string& identity) { return far::sha256("film index 2\n" + identity); }
 
 far::DiskCacheOptions index_folder() {
   far::DiskCacheOptions options;

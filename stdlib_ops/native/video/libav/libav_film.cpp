@@ -9,8 +9,10 @@ extern "C" {
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <cstring>
+#include <span>
 
 #include <fmt/format.h>
 
@@ -126,6 +128,40 @@ int refuse_to_open(AVFormatContext*, AVIOContext**, const char*, int, AVDictiona
   return AVERROR(EACCES);
 }
 
+/// An EBML number: its length is that of the zeros before its first one. Nothing where it does not lie in `bytes`.
+struct EbmlNumber {
+  uint64_t value = 0;
+  size_t length = 0;
+  bool is_open = false;  ///< all ones: a size that was not known when the file was begun
+};
+std::optional<EbmlNumber> ebml_number(std::span<const uint8_t> bytes) {
+  if (bytes.empty() || bytes[0] == 0) return std::nullopt;
+  const auto length = static_cast<size_t>(std::countl_zero(bytes[0])) + 1;
+  if (bytes.size() < length) return std::nullopt;
+  const uint64_t ones = (uint64_t{1} << (7 * length)) - 1;
+  uint64_t value = 0;
+  for (size_t k = 0; k < length; ++k) value = value << 8 | bytes[k];
+  value &= ones;
+  return EbmlNumber{value, length, value == ones};
+}
+
+/// How many bytes a Matroska file has by what its head says; nothing where that does not say.
+std::optional<uint64_t> matroska_bytes(std::span<const uint8_t> head) {
+  constexpr std::array<uint8_t, 4> kHeader = {0x1A, 0x45, 0xDF, 0xA3}, kSegment = {0x18, 0x53, 0x80, 0x67};
+  size_t at = 0;
+  for (const auto& id : {kHeader, kSegment}) {
+    if (head.size() - at < id.size() || !std::ranges::equal(head.subspan(at, id.size()), id))
+      return std::nullopt;
+    const std::optional<EbmlNumber> size = ebml_number(head.subspan(at + id.size()));
+    if (!size || size->is_open) return std::nullopt;
+    const uint64_t begin = at + id.size() + size->length;
+    if (id == kSegment) return begin + size->value;
+    if (size->value > head.size() - begin) return std::nullopt;
+    at = begin + size->value;
+  }
+  return std::nullopt;
+}
+
 /// Packets that no picture is shown of: what an edit list cuts off, and those of VP8 that say so themselves.
 bool is_shown(const AVPacket& packet, AVCodecID codec) {
   constexpr uint8_t kVp8Shown = 1 << 4;
@@ -223,6 +259,11 @@ class LibavFilm final : public Film {
     packet_->pts = number;
     packet_->dts = AV_NOPTS_VALUE;
     packet_->flags &= ~AV_PKT_FLAG_DISCARD;
+    // The file ends within it; some decoders make grey of what is not there. (In MPEG-TS this says less: that
+    // the packet may be the first behind a gap.)
+    const bool is_corrupt = (packet_->flags & AV_PKT_FLAG_CORRUPT) != 0;
+    if (is_corrupt && std::string_view(container_->iformat->name) != "mpegts")
+      return damaged_packet(number, AVERROR_INVALIDDATA);
     decoder_->skip_frame = is_wanted ? AVDISCARD_DEFAULT : AVDISCARD_NONREF;
     const int code = avcodec_send_packet(decoder_.get(), packet_.get());
     return code < 0 ? Status(damaged_packet(number, code)) : Status();
@@ -295,6 +336,7 @@ class LibavFilm final : public Film {
       return error("lies in a container that is not read", fmt::format("convert it to {}", kDemuxerNames));
     if (code < 0) return damaged_film(code);
     container_.reset(context);
+    GALATEA_TRY(check_end());
     const int index = av_find_best_stream(context, AVMEDIA_TYPE_VIDEO, -1, -1, nullptr, 0);
     if (index < 0)
       return error("holds no video", "take it out of the list, or read its sound with fn.decoders.audio");
@@ -305,6 +347,17 @@ class LibavFilm final : public Film {
     code = avformat_find_stream_info(context, nullptr);
     if (code < 0) return damaged_film(code);
     return take_facts();
+  }
+
+  /// A Matroska file that was cut off reads as a shorter one, but its head tells of the whole.
+  Status check_end() const {
+    const auto all = static_cast<uint64_t>(reading_.bytes().size());
+    std::vector<uint8_t> head(std::min<uint64_t>(all, 4096));
+    GALATEA_TRY(reading_.bytes().read(0, head));
+    const std::optional<uint64_t> whole = matroska_bytes(head);
+    if (!whole || *whole <= all) return {};
+    return error(fmt::format("is cut off: {} of its {} bytes are there", all, *whole),
+                 "copy it again; on_error=\"skip\" goes on without it");
   }
 
   /// Before anything looks into its packets.
