@@ -4,6 +4,7 @@
 #include "api/handles.h"
 #include "api/plugin.h"
 #include "base/fault.h"
+#include "base/settings.h"
 #include "compiler/op/operator_json.h"
 #include "stdlib_ops/native/register_natives.h"
 #include "stdlib_ops/register_all.h"
@@ -84,6 +85,8 @@ galatea_error* galatea_engine_create_with_options(const galatea_engine_options* 
     auto library = std::make_shared<galatea::api::Library>();
     library->cache = options.cache;
     library->log = std::make_shared<galatea::api::HostLog>(options.log, options.log_context);
+    for (const galatea::SettingProblem& problem : galatea::setting_problems())
+      library->log->tell(GALATEA_LOG_WARNING, problem.message);
     galatea::ops::register_all(library->operators);
     galatea::native::register_natives(library->natives);
     auto made = std::make_unique<galatea_engine>(std::move(library));

@@ -7,6 +7,8 @@
 #include <iterator>
 #include <optional>
 
+#include <fmt/format.h>
+
 #include "base/result.h"
 
 namespace galatea {
@@ -44,15 +46,15 @@ const std::vector<Setting>& all_settings() {
       {"GALATEA_FAR_MEMORY", "size", "64MB",
        "bytes of far data that a process keeps in memory, those read ahead among them",
        "GALATEA_FAR_MEMORY=256MB"},
-      {"GALATEA_FAR_CONNECTIONS", "int", "16", "transfers of far data at a time",
+      {"GALATEA_FAR_CONNECTIONS", "count", "16", "transfers of far data at a time",
        "GALATEA_FAR_CONNECTIONS=64"},
-      {"GALATEA_FAR_TRIES", "int", "8", "how often a part of far data is asked for before it is given up",
+      {"GALATEA_FAR_TRIES", "count", "8", "how often a part of far data is asked for before it is given up",
        "GALATEA_FAR_TRIES=3"},
-      {"GALATEA_FAR_TIME_LIMIT", "int", "120", "seconds that a part of far data may take, all tries together",
-       "GALATEA_FAR_TIME_LIMIT=30"},
-      {"GALATEA_FAR_STALL", "int", "20",
+      {"GALATEA_FAR_TIME_LIMIT", "count", "120",
+       "seconds that a part of far data may take, all tries together", "GALATEA_FAR_TIME_LIMIT=30"},
+      {"GALATEA_FAR_STALL", "count", "20",
        "seconds without a byte after which a transfer of far data is tried again", "GALATEA_FAR_STALL=5"},
-      {"GALATEA_TIERS", "text", "auto",
+      {"GALATEA_TIERS", "auto|best|first", "auto",
        "auto: code that would take long to compile begins with a quick form of it; best: the best code at "
        "once; first: the quick form for all",
        "GALATEA_TIERS=best"},
@@ -70,7 +72,7 @@ const std::vector<Setting>& all_settings() {
       {"GALATEA_LOG", "bool", "0",
        "one line on stderr for each kernel: name, operators fused, cached or compiled, times",
        "GALATEA_LOG=1"},
-      {"GALATEA_VERIFY", "text", "1",
+      {"GALATEA_VERIFY", "1|each|0", "1",
        "1: the graph is verified after every pass, its types after the last one; each: its types after every "
        "pass, too; 0: never",
        "GALATEA_VERIFY=each"},
@@ -143,6 +145,16 @@ bool setting_is_from_environment(std::string_view name) { return from_environmen
 
 namespace {
 
+/// The words of a type that names them.
+bool is_one_of(std::string_view words, std::string_view value) {
+  while (true) {
+    const size_t end = words.find('|');
+    if (words.substr(0, end) == value) return true;
+    if (end == std::string_view::npos) return false;
+    words.remove_prefix(end + 1);
+  }
+}
+
 std::string lower(std::string text) {
   std::transform(text.begin(), text.end(), text.begin(),
                  [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
@@ -157,13 +169,15 @@ std::optional<bool> parse_bool(const std::string& text) {
 }
 
 /// A whole number; of a size, with a unit behind it.
-std::optional<int64_t> parse_int(const std::string& text, bool is_size) {
+std::optional<int64_t> parse_int(const std::string& text, std::string_view type) {
+  const bool is_size = type == "size";
   int64_t number = 0;
   const char* const last = text.data() + text.size();
   const auto [end, error] = std::from_chars(text.data(), last, number);
   if (error != std::errc()) return std::nullopt;
   const std::string unit = lower({end, last});
-  if (unit.empty()) return is_size && number < 0 ? std::nullopt : std::optional(number);
+  const int64_t least = is_size ? 0 : type == "count" ? 1 : INT64_MIN;
+  if (unit.empty()) return number < least ? std::nullopt : std::optional(number);
   if (!is_size || number < 0) return std::nullopt;
   const std::string_view units[] = {"b", "kb", "mb", "gb", "tb"};
   for (size_t k = 0; k < std::size(units); ++k) {
@@ -183,16 +197,26 @@ bool setting_bool(std::string_view name) {
 
 int64_t setting_int(std::string_view name) {
   const Setting& entry = find(name);
-  const bool is_size = entry.type == "size";
-  const auto value = parse_int(setting(name), is_size);
-  return value ? *value : parse_int(std::string(entry.default_value), is_size).value_or(0);
+  const auto value = parse_int(setting(name), entry.type);
+  return value ? *value : parse_int(std::string(entry.default_value), entry.type).value_or(0);
 }
 
 bool setting_is_understood(std::string_view name) {
   const std::string_view type = find(name).type;
   if (type == "bool") return parse_bool(setting(name)).has_value();
-  if (type == "int" || type == "size") return parse_int(setting(name), type == "size").has_value();
-  return true;
+  if (type == "int" || type == "count" || type == "size") return parse_int(setting(name), type).has_value();
+  return type.find('|') == std::string_view::npos || is_one_of(type, setting(name));
+}
+
+std::vector<SettingProblem> setting_problems() {
+  std::vector<SettingProblem> problems;
+  for (const Setting& entry : all_settings()) {
+    if (!entry.name.starts_with("GALATEA_") || setting_is_understood(entry.name)) continue;
+    problems.push_back({fmt::format("{}={} is no {}: the default, {}, is in force", entry.name,
+                                    setting(entry.name), entry.type, entry.default_value),
+                        fmt::format("for example {}", entry.example)});
+  }
+  return problems;
 }
 
 }  // namespace galatea

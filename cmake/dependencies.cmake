@@ -8,6 +8,7 @@ find_package(PNG REQUIRED)              # libpng-dev
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(WEBP REQUIRED IMPORTED_TARGET libwebp)  # libwebp-dev
 find_package(ZLIB REQUIRED)             # zlib1g-dev
+pkg_check_modules(DEFLATE REQUIRED IMPORTED_TARGET libdeflate)  # libdeflate-dev
 pkg_check_modules(LZ4 REQUIRED IMPORTED_TARGET liblz4)    # liblz4-dev
 pkg_check_modules(LMDB REQUIRED IMPORTED_TARGET lmdb)     # liblmdb-dev
 find_package(TIFF REQUIRED)             # libtiff-dev

@@ -131,7 +131,7 @@ std::string bounds_text(const runtime::Program& program, const CompileReport& re
                           bound_text(program, *bounds[i], outputs, batches), kPictureSizes[i].height,
                           kPictureSizes[i].width, whole_text(program, *bounds[i], outputs, batches));
   if (decoding(program, kPictureSizes[0]).whole > 0)
-    text += "            beside the files; decoded whole are progressive JPEG, interlaced PNG and WebP\n";
+    text += "            beside the files; decoded whole are progressive JPEG, PNG and WebP\n";
   return text;
 }
 

@@ -100,13 +100,11 @@ int parse_failure(const CLI::App& app, const CLI::ParseError& error) {
 
 /// Settings of galatea's own that say nothing.
 void report_settings(Reporter& reporter) {
-  for (const Setting& entry : all_settings()) {
-    if (!entry.name.starts_with("GALATEA_") || setting_is_understood(entry.name)) continue;
+  for (SettingProblem& problem : setting_problems()) {
     Diagnostic diagnostic;
     diagnostic.severity = Severity::kWarning;
-    diagnostic.message = fmt::format("{}={} is no {}: the default, {}, is in force", entry.name,
-                                     setting(entry.name), entry.type, entry.default_value);
-    diagnostic.help = fmt::format("for example {}", entry.example);
+    diagnostic.message = std::move(problem.message);
+    diagnostic.help = std::move(problem.help);
     reporter.report(std::move(diagnostic));
   }
 }

@@ -2,6 +2,8 @@
 // f64.
 #include "stdlib_ops/common/window.h"
 
+#include <strings.h>
+
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -225,9 +227,11 @@ std::vector<AxisRange> crop_window(RecipeBuilder& b, const std::string& axes,
 
 namespace {
 std::optional<BoundsPolicy> parse_policy(const std::string& name) {
+  // DALI takes this one in any case, and the others as they are.
+  if (::strcasecmp(name.c_str(), "pad") == 0) return BoundsPolicy::kPad;
   if (name == "error") return BoundsPolicy::kError;
   if (name == "trim_to_shape") return BoundsPolicy::kTrim;
-  if (name == "pad" || name == "constant" || name == "fill") return BoundsPolicy::kPad;
+  if (name == "constant" || name == "fill") return BoundsPolicy::kPad;
   if (name == "edge" || name == "clamp") return BoundsPolicy::kEdge;
   if (name == "reflect" || name == "reflect_1001") return BoundsPolicy::kReflect1001;
   if (name == "reflect_101") return BoundsPolicy::kReflect101;

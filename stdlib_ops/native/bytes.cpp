@@ -25,8 +25,7 @@ namespace {
 std::unexpected<Error> refused_file(const std::string& path, int number) {
   if (kind_of_errno(number) == ErrorKind::kSystem)
     return runtime::make_error(runtime::message::kSampleFault, path, std::strerror(number));
-  return unusable(fmt::format("cannot read {}: {}", path, std::strerror(number)),
-                  "check that the file exists and may be read");
+  return unreadable(path, path, number, "check that the file exists and may be read");
 }
 
 class OpenFile {
@@ -242,6 +241,18 @@ void will_open(const std::string& path) {
     ask_ahead(file.get(), 0, status.st_size);
 }
 
+std::unexpected<Error> unreadable(const std::string& what, const std::string& path, int number,
+                                  const char* help) {
+  const std::string_view scheme = number == ENOENT ? far::other_scheme(path) : "";
+  if (scheme.empty()) return unusable(fmt::format("cannot read {}: {}", what, std::strerror(number)), help);
+  if (scheme == "file")
+    return unusable(fmt::format("cannot read {}: a path is wanted, not an address", what),
+                    "leave file:// out");
+  return unusable(fmt::format("cannot read {}: nothing here reads {}://", what, scheme),
+                  "addresses begin with http://, https://, s3:// or gs://, in small letters; a path of this "
+                  "machine has nothing before it");
+}
+
 std::shared_ptr<const ByteSource> bytes_in_memory(std::string name, std::string bytes) {
   return std::make_shared<OwnMemory>(std::move(name), std::move(bytes));
 }
@@ -263,6 +274,8 @@ Result<std::string> text_of(const std::string& path, const char* what, size_t mo
   if (!text && text.error().kind == ErrorKind::kSystem)
     return runtime::make_error(runtime::message::kSourceFault, fmt::format("the {} {}", what, path),
                                text.error().why);
+  if (!text && !far::other_scheme(path).empty())
+    return unreadable(fmt::format("the {} {}", what, path), path, ENOENT, "");
   if (!text)
     return unusable(fmt::format("cannot open the {} {}: {}", what, path, text.error().why),
                     "check the path and its permissions");

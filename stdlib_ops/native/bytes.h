@@ -28,6 +28,11 @@ Result<std::shared_ptr<const ByteSource>> open_file(const std::string& path);
 void will_open(const std::string& path);
 inline constexpr size_t kMaxOpenFiles = 64;
 
+/// Why a file or a folder of this machine cannot be read: what is named ("the folder /data"), its path, the
+/// system's number, what to do. A path that is an address of no known kind is told to be one.
+std::unexpected<Error> unreadable(const std::string& what, const std::string& path, int number,
+                                  const char* help);
+
 /// Bytes that are in memory already: the content of small files, and what tests make up.
 std::shared_ptr<const ByteSource> bytes_in_memory(std::string name, std::string bytes);
 /// The same of bytes that somebody else keeps, for as long as the source is used.

@@ -215,8 +215,8 @@ class FileSource final : public runtime::SampleSource {
     const int number = errno;
     if (kind_of_errno(number) == ErrorKind::kSystem)
       return runtime::make_error(runtime::message::kSampleFault, entry.path, std::strerror(number));
-    return unusable(
-        fmt::format("cannot read {}: {}", entry.path, std::strerror(number)),
+    return native::unreadable(
+        entry.path, entry.path, number,
         "check that the file exists and may be read; on_error=\"skip\" lets the run go on without it");
   }
   std::vector<FileEntry> files_;

@@ -25,8 +25,7 @@ std::unexpected<Error> refused_folder(const std::string& path, int number) {
   if (kind_of_errno(number) == ErrorKind::kSystem)
     return runtime::make_error(runtime::message::kSourceFault, fmt::format("the folder {}", path),
                                std::strerror(number));
-  return unusable(fmt::format("cannot read the folder {}: {}", path, std::strerror(number)),
-                  "check the path and its permissions");
+  return unreadable(fmt::format("the folder {}", path), path, number, "check the path and its permissions");
 }
 
 /// "*.jpg" asks for an ending, which is found without a pattern's machinery: a folder may hold a million names.

@@ -77,7 +77,8 @@ class HeifPicture {
  private:
   Status said(HeifError error) const {
     if (error.code == 0) return {};
-    if (error.code == heif::kMemoryAllocationError) return runtime::make_error(runtime::message::kNoMemory);
+    if (error.code == heif::kMemoryAllocationError && error.subcode != heif::kSecurityLimitExceeded)
+      return runtime::make_error(runtime::message::kNoMemory);
     return image_error(fmt::format("libheif cannot decode the picture: {}",
                                    error.message ? error.message : "no reason given"));
   }

@@ -24,6 +24,7 @@ struct HeifError {
 
 namespace heif {
 inline constexpr int kMemoryAllocationError = 6;
+inline constexpr int kSecurityLimitExceeded = 1000;  ///< its subcode where a file asks for too much
 inline constexpr int kColorspaceRgb = 1;
 inline constexpr int kChromaRgb = 10, kChromaRgba = 11;          ///< 8 bits
 inline constexpr int kChromaWideRgb = 14, kChromaWideRgba = 15;  ///< 16 bits, least significant byte first

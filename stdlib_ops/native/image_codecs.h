@@ -21,6 +21,8 @@ int64_t jpeg_working_bytes(Bytes bytes, const ImageHeader& header, int64_t page)
 
 Result<ImageHeader> read_png_header(Bytes bytes, int64_t page);
 Status decode_png(const DecodeJob& job);
+/// A row as it is decoded: four channels at most.
+inline int64_t most_png_row(int64_t width, int bits) { return width * 4 * (bits / 8); }
 int64_t png_working_bytes(Bytes bytes, const ImageHeader& header, int64_t page);
 
 Result<ImageHeader> read_webp_header(Bytes bytes, int64_t page);

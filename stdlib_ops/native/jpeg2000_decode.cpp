@@ -299,17 +299,26 @@ class J2kChannel {
            component_.prec <= 16 && row_of(height - 1) < component_.h && column_of(width - 1) < component_.w;
   }
   /// The samples that show at pixels [x0, x1) of row `y`, in the width of the widest channel, to every
-  /// `step`-th place.
-  void read(int64_t y, int64_t x0, int64_t x1, int* out, int64_t step) const {
+  /// `step`-th place of numbers T.
+  template <class T>
+  void read(int64_t y, int64_t x0, int64_t x1, uint8_t* out, int64_t step) const {
     const OPJ_INT32* row = component_.data + row_of(y) * component_.w;
+    const auto put_number = [&](int64_t x, int number) {
+      const T value = static_cast<T>(number);
+      std::memcpy(out + (x - x0) * step * static_cast<int64_t>(sizeof value), &value, sizeof value);
+    };
     const auto put = [&](int64_t x, OPJ_INT32 sample) {
       const int value = std::clamp(sample + shift_, 0, most_);
-      out[(x - x0) * step] =
-          most_ == white_ ? value : static_cast<int>((int64_t{value} * white_ + most_ / 2) / most_);
+      put_number(x,
+                 most_ == white_ ? value : static_cast<int>((int64_t{value} * white_ + most_ / 2) / most_));
     };
     if (component_.dx == 1) {
       row += column_of(x0);
-      for (int64_t x = x0; x < x1; ++x) put(x, *row++);
+      const int shift = shift_, most = most_;
+      if (most_ == white_)
+        for (int64_t x = x0; x < x1; ++x) put_number(x, std::clamp(*row++ + shift, 0, most));
+      else
+        for (int64_t x = x0; x < x1; ++x) put(x, *row++);
     } else {
       for (int64_t x = x0; x < x1; ++x) put(x, row[column_of(x)]);
     }
@@ -342,13 +351,22 @@ template <class T>
 void put_rows(const J2kLayout& layout, const std::vector<J2kChannel>& channels, const Window& part,
               uint8_t* row, RowSink& sink) {
   const int64_t count = layout.channels;
+  const auto read = [&]<class U>(int64_t y, U, uint8_t* out) {
+    for (int64_t c = 0; c < count; ++c)
+      channels[static_cast<size_t>(c)].template read<U>(y, part.x0, part.x1,
+                                                        out + c * static_cast<int64_t>(sizeof(U)), count);
+  };
+  if (!layout.is_ycc || count < 3) {
+    for (int64_t y = part.y0; y < part.y1; ++y) {
+      read(y, T(), row);
+      sink.put(y - part.y0, row);
+    }
+    return;
+  }
   std::vector<int> samples(static_cast<size_t>(part.width() * count));
   for (int64_t y = part.y0; y < part.y1; ++y) {
-    for (int64_t c = 0; c < count; ++c)
-      channels[static_cast<size_t>(c)].read(y, part.x0, part.x1, samples.data() + c, count);
-    if (layout.is_ycc && count >= 3)
-      for (int64_t x = 0; x < part.width(); ++x)
-        ycc_to_rgb(samples.data() + x * count, (1 << layout.bits) - 1);
+    read(y, int(), reinterpret_cast<uint8_t*>(samples.data()));
+    for (int64_t x = 0; x < part.width(); ++x) ycc_to_rgb(samples.data() + x * count, (1 << layout.bits) - 1);
     for (size_t i = 0; i < samples.size(); ++i) {
       const T value = static_cast<T>(samples[i]);
       std::memcpy(row + i * sizeof value, &value, sizeof value);

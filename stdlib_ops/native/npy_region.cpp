@@ -1,5 +1,7 @@
 #include "stdlib_ops/native/npy_region.h"
 
+#include <strings.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -98,9 +100,9 @@ NpyRegion region_of(const nlohmann::json& config) {
           .rel_start = numbers_of<float>(config, "rel_roi_start"),
           .rel_end = numbers_of<float>(config, "rel_roi_end"),
           .rel_shape = numbers_of<float>(config, "rel_roi_shape"),
-          .policy = policy == "pad"             ? OutOfBounds::kPad
-                    : policy == "trim_to_shape" ? OutOfBounds::kTrim
-                                                : OutOfBounds::kError,
+          .policy = ::strcasecmp(policy.c_str(), "pad") == 0 ? OutOfBounds::kPad
+                    : policy == "trim_to_shape"              ? OutOfBounds::kTrim
+                                                             : OutOfBounds::kError,
           .fill_value = config.value("fill_value", 0.0)};
 }
 

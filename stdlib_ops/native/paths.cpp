@@ -169,7 +169,8 @@ Result<std::vector<std::string>> paths_of(const nlohmann::json& config, const ch
   return expand_paths(texts_of(config, key));
 }
 
-Result<std::vector<std::string>> expand_name(const std::string& folder, const std::string& name) {
+Result<std::vector<std::string>> expand_name(const std::string& folder, const std::string& written) {
+  const std::string name = written.starts_with("file://") ? written.substr(7) : written;
   if (!has_patterns({name}) || exists(far::join(folder, name))) return std::vector{name};
   std::vector<std::string> out;
   GALATEA_ASSIGN(const std::vector<std::string> names, expand_braces(name));

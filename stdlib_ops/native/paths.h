@@ -23,7 +23,7 @@ Result<std::vector<std::string>> expand_paths(const std::vector<std::string>& pa
 /// Of an argument that is one text or a list of them.
 Result<std::vector<std::string>> paths_of(const nlohmann::json& config, const char* key);
 /// The same of a name in a folder, whose own name stands for itself: names in the folder.
-Result<std::vector<std::string>> expand_name(const std::string& folder, const std::string& name);
+Result<std::vector<std::string>> expand_name(const std::string& folder, const std::string& written);
 /// Whether one of these may stand for another number of files than one.
 bool has_patterns(const std::vector<std::string>& paths);
 

@@ -1,4 +1,5 @@
-// PNG by libpng: rows up to the window's last one; interlaced files whole.
+// PNG by libpng: rows up to the window's last one; interlaced files whole. Where the window ends in the lower
+// half, the pixels are inflated before (png_pixels.h), and libpng finds them stored.
 #include <csetjmp>
 #include <cstdio>
 #include <cstdlib>
@@ -9,13 +10,14 @@
 
 #include "runtime/messages.h"
 #include "stdlib_ops/native/image_codecs.h"
+#include "stdlib_ops/native/png_pixels.h"
 
 namespace galatea::native {
 namespace {
 
 struct Reader {
-  const uint8_t* data;
-  size_t size, at;
+  PngBytes bytes;
+  uint8_t* row;  ///< memory for one, or null
   char message[128];
   bool out_of_memory;
 };
@@ -30,9 +32,7 @@ void give_memory(png_structp, void* memory) { std::free(memory); }
 
 void read_bytes(png_structp png, png_bytep out, png_size_t count) {
   auto* reader = static_cast<Reader*>(png_get_io_ptr(png));
-  if (count > reader->size - reader->at) png_error(png, "the data ends too early");
-  std::memcpy(out, reader->data + reader->at, count);
-  reader->at += count;
+  if (!reader->bytes.take(out, count)) png_error(png, "the data ends too early");
 }
 
 [[noreturn]] void on_error(png_structp png, png_const_charp message) {
@@ -67,6 +67,11 @@ bool decode_rows(Reader& reader, const DecodeJob& job, Error* scratch_error) {
   // Deflate shrinks by 1032 at most: a small file that claims more is refused before memory is taken.
   auto claimed = static_cast<int64_t>(png_get_rowbytes(png, info)) * job.header.height;
   if (claimed / 1032 > static_cast<int64_t>(job.bytes.size())) png_error(png, "the data ends too early");
+  // What was stored was held against its checksums when it was inflated.
+  if (reader.bytes.has_rows()) {
+    png_set_crc_action(png, PNG_CRC_QUIET_USE, PNG_CRC_NO_CHANGE);
+    png_set_option(png, PNG_IGNORE_ADLER32, PNG_OPTION_ON);
+  }
   png_set_expand(png);  // palettes to RGB, fewer bits to 8, tRNS to alpha, which is dropped
   if (job.header.bits == 16) png_set_swap(png);
   if (job.options.type != ImageType::kAny || (png_get_color_type(png, info) & PNG_COLOR_MASK_ALPHA) == 0)
@@ -78,7 +83,7 @@ bool decode_rows(Reader& reader, const DecodeJob& job, Error* scratch_error) {
   int bits = png_get_bit_depth(png, info);
   int64_t pixel = int64_t{channels} * (bits / 8);
   int64_t rows = passes > 1 ? job.header.height : 1;
-  uint8_t* memory = scratch_or_null(job.scratch, row_bytes * rows, scratch_error);
+  uint8_t* memory = reader.row ? reader.row : scratch_or_null(job.scratch, row_bytes * rows, scratch_error);
   if (!memory) {
     png_destroy_read_struct(&png, &info, nullptr);
     return false;
@@ -103,10 +108,26 @@ bool decode_rows(Reader& reader, const DecodeJob& job, Error* scratch_error) {
   return true;
 }
 
+/// False: the file is left to libpng from its start.
+bool decode_inflated(const DecodeJob& job) {
+  if (2 * job.stored.y1 < job.header.height) return false;
+  const std::optional<PngPixels> pixels = find_png_pixels(job.bytes);
+  if (!pixels) return false;
+  const int64_t row_bytes = most_png_row(job.header.width, job.header.bits);
+  const auto memory = job.scratch.bytes(row_bytes + pixels->bytes());
+  if (!memory) return false;
+  const std::optional<Bytes> rows = inflate_png_pixels(job.bytes, *pixels, *memory + row_bytes);
+  if (!rows) return false;
+  Reader reader{PngBytes(job.bytes.first(pixels->first), *rows), *memory, {}, false};
+  Error scratch_error;
+  return decode_rows(reader, job, &scratch_error);
+}
+
 }  // namespace
 
 Status decode_png(const DecodeJob& job) {
-  Reader reader{job.bytes.data(), job.bytes.size(), 0, {}, false};
+  if (decode_inflated(job)) return {};
+  Reader reader{PngBytes(job.bytes), nullptr, {}, false};
   Error scratch_error;
   const bool is_done = decode_rows(reader, job, &scratch_error);
   if (is_error(scratch_error)) return std::unexpected(std::move(scratch_error));

@@ -36,7 +36,7 @@ Result<std::shared_ptr<runtime::NativeState>> prepare_roi(const std::string& con
   return state;
 }
 
-const RoiState& state_of(const runtime::NativeContext& context) {
+const RoiState& roi_state_of(const runtime::NativeContext& context) {
   return *static_cast<const RoiState*>(context.state);
 }
 
@@ -67,7 +67,7 @@ Side side_of(const runtime::Tensor& boxes, int64_t row, size_t axis, float scale
 }
 
 Status roi_reach(runtime::NativeContext& context) {
-  const RoiState& state = state_of(context);
+  const RoiState& state = roi_state_of(context);
   const runtime::Tensor& boxes = context.inputs[0];
   const auto scale = static_cast<float>(cell_to_double(DType::kF32, context.scalars[0]));
   std::array<int64_t, 4> reach = {0, 1, 0, 1};  // of no boxes, the first pixel
@@ -183,7 +183,10 @@ struct FrameStrides {
 class RoiCall {
  public:
   explicit RoiCall(runtime::NativeContext& context)
-      : context_(context), state_(state_of(context)), window_(context.inputs[0]), output_(*context.output) {
+      : context_(context),
+        state_(roi_state_of(context)),
+        window_(context.inputs[0]),
+        output_(*context.output) {
     const auto integer = [&](size_t k) { return cell_to_int(DType::kI64, context.scalars[k]); };
     std::vector<size_t> own;
     for (size_t d = 0; d < state_.layout.size(); ++d)

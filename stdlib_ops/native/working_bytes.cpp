@@ -4,6 +4,7 @@
 
 #include "runtime/memory_gate.h"
 #include "stdlib_ops/native/image_codecs.h"
+#include "stdlib_ops/native/png_pixels.h"
 
 namespace galatea::native {
 namespace {
@@ -43,8 +44,14 @@ int64_t jpeg_bytes(int64_t height, int64_t width, bool keeps_coefficients) {
 }
 
 int64_t png_bytes(int64_t height, int64_t width, int bits, bool interlaced) {
-  const int64_t row = width * 4 * (bits / 8);
+  const int64_t row = most_png_row(width, bits);
   return row * (interlaced ? height : 1) + 8 * row;
+}
+
+/// Rows that are inflated before, each with its filter, and what they were deflated to.
+int64_t inflated_png_bytes(int64_t height, int64_t width) {
+  const int64_t rows = (most_png_row(width, 16) + 1) * height;
+  return png_bytes(height, width, 16, false) + 2 * std::min<int64_t>(rows, kMostInflatedPng) + 1024;
 }
 
 /// The whole image, once for us and, where it is lossless, once in the library.
@@ -57,7 +64,9 @@ int64_t jpeg_working_bytes(Bytes bytes, const ImageHeader& header, int64_t /*pag
 }
 
 int64_t png_working_bytes(Bytes bytes, const ImageHeader& header, int64_t /*page*/) {
-  return png_bytes(header.height, header.width, header.bits, bytes.size() > 28 && bytes[28] != 0);
+  const std::optional<PngPixels> pixels = find_png_pixels(bytes);
+  return png_bytes(header.height, header.width, header.bits, bytes.size() > 28 && bytes[28] != 0) +
+         (pixels ? pixels->bytes() : 0);
 }
 
 int64_t webp_working_bytes(Bytes, const ImageHeader& header, int64_t /*page*/) {
@@ -71,7 +80,8 @@ DecodeBounds most_decode_working_bytes(int64_t height, int64_t width) {
   const int64_t row = std::max(height, width), rows = std::min(height, width);
   const int64_t by_rows = std::max(jpeg_bytes(rows, row, false), png_bytes(rows, row, 16, false));
   const int64_t whole =
-      std::max({jpeg_bytes(rows, row, true), png_bytes(rows, row, 16, true), webp_bytes(rows, row)});
+      std::max({jpeg_bytes(rows, row, true), png_bytes(rows, row, 16, true), inflated_png_bytes(rows, row),
+                inflated_png_bytes(row, rows), webp_bytes(rows, row)});
   return {runtime::claimed_bytes(by_rows + kAroundDecoder), runtime::claimed_bytes(whole + kAroundDecoder)};
 }
 

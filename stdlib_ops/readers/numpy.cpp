@@ -3,6 +3,8 @@
 // Comes in: .npy files, bounds. Goes out: arrays of one element type and rank, that of the first file
 // (native/npy_source.h reads them). Where a bound is the sample's own, a reader of names and a node that reads
 // the part stand for the call.
+#include <strings.h>
+
 #include "compiler/ir/attr_json.h"
 #include "compiler/op/devices.h"
 #include "compiler/op/source.h"
@@ -35,7 +37,7 @@ Status check_arrays(const TypeContext& ctx) {
   GALATEA_TRY(exclude(ctx, {"roi_start", "rel_roi_start"}));
   GALATEA_TRY(exclude(ctx, {"roi_end", "rel_roi_end", "roi_shape", "rel_roi_shape"}));
   const std::string policy = ctx.text("out_of_bounds_policy");
-  if (policy != "error" && policy != "pad" && policy != "trim_to_shape")
+  if (policy != "error" && ::strcasecmp(policy.c_str(), "pad") != 0 && policy != "trim_to_shape")
     return ctx.error(fmt::format("readers.numpy: out_of_bounds_policy is \"{}\"", policy),
                      "write \"error\", \"pad\" or \"trim_to_shape\"", "out_of_bounds_policy");
   return {};

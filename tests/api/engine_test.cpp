@@ -93,7 +93,11 @@ TEST(Engine, TellsItsHostWhatIsNoError) {
   Log log;
   auto options = engine_options();
   ASSERT_OK(galatea_engine_options_set_log(options.get(), Log::tell, &log));
+  ::setenv("GALATEA_FAR_CACHE_SIZE", "plenty", 1);
   auto engine = make_engine(options);
+  ::unsetenv("GALATEA_FAR_CACHE_SIZE");
+  EXPECT_TRUE(log.has(GALATEA_LOG_WARNING,
+                      "GALATEA_FAR_CACHE_SIZE=plenty is no size: the default, 10GB, is in force"));
   options.reset();
   auto skip = make_options();
   ASSERT_OK(galatea_program_options_set_on_error(skip.get(), "skip"));

@@ -17,7 +17,8 @@ TEST(Settings, TableIsComplete) {
     EXPECT_FALSE(s.documentation.empty()) << s.name;
     EXPECT_EQ(s.example.substr(0, s.name.size() + 1), std::string(s.name) + "=") << s.name;
     EXPECT_TRUE(s.type == "path" || s.type == "bool" || s.type == "int" || s.type == "size" ||
-                s.type == "text" || s.type == "secret")
+                s.type == "text" || s.type == "secret" || s.type == "count" ||
+                s.type.find('|') != s.type.npos)
         << s.name;
     EXPECT_TRUE(setting_is_understood(s.name)) << s.name;
   }
@@ -59,6 +60,34 @@ TEST(Settings, SizesHaveUnits) {
     EXPECT_FALSE(setting_is_understood("GALATEA_CACHE_SIZE")) << text;
   }
   ::unsetenv("GALATEA_CACHE_SIZE");
+}
+
+TEST(Settings, CountsBeginAtOne) {
+  for (const char* text : {"0", "-3", "many", "3s", "2.5"}) {
+    ::setenv("GALATEA_FAR_TRIES", text, 1);
+    EXPECT_EQ(setting_int("GALATEA_FAR_TRIES"), 8) << text;
+    const auto problems = setting_problems();
+    ASSERT_EQ(problems.size(), 1u) << text;
+    EXPECT_EQ(problems[0].message,
+              std::string("GALATEA_FAR_TRIES=") + text + " is no count: the default, 8, is in force");
+    EXPECT_EQ(problems[0].help, "for example GALATEA_FAR_TRIES=3");
+  }
+  ::setenv("GALATEA_FAR_TRIES", "1", 1);
+  EXPECT_EQ(setting_int("GALATEA_FAR_TRIES"), 1);
+  EXPECT_TRUE(setting_problems().empty());
+  ::unsetenv("GALATEA_FAR_TRIES");
+}
+
+TEST(Settings, WordsAreThoseOfTheTable) {
+  for (const char* word : {"auto", "best", "first"}) {
+    ::setenv("GALATEA_TIERS", word, 1);
+    EXPECT_TRUE(setting_is_understood("GALATEA_TIERS")) << word;
+  }
+  for (const char* word : {"Best", "auto|best", "bes", "firs", "t"}) {
+    ::setenv("GALATEA_TIERS", word, 1);
+    EXPECT_FALSE(setting_is_understood("GALATEA_TIERS")) << word;
+  }
+  ::unsetenv("GALATEA_TIERS");
 }
 
 TEST(Settings, BoolsThatAreNoneLeaveTheDefault) {

@@ -116,6 +116,8 @@ TEST(Addresses, JoinNames) {
   EXPECT_EQ(join("https://h/d", "s3://b/a.jpg"), "s3://b/a.jpg");
   EXPECT_EQ(join("/data", "s3://b/a.jpg"), "s3://b/a.jpg");
   EXPECT_EQ(join("", "a.jpg"), "a.jpg");
+  EXPECT_EQ(join("", "file:///b/a.jpg"), "/b/a.jpg");
+  EXPECT_EQ(join("s3://b/train", "file:///b/a.jpg"), "/b/a.jpg");
   EXPECT_EQ(join("data", "a.jpg"), "data/a.jpg");
   EXPECT_EQ(join("data", "/b/a.jpg"), "/b/a.jpg");
   EXPECT_EQ(folder_of("s3://b/d/list.txt"), "s3://b/d");
@@ -123,6 +125,15 @@ TEST(Addresses, JoinNames) {
   EXPECT_EQ(folder_of("https://h/d/list.txt?a=/b/c"), "https://h/d");
   EXPECT_EQ(folder_of("https://h"), "https://h");
   EXPECT_EQ(folder_of("data/list.txt"), "data");
+}
+
+TEST(Addresses, OtherSchemesAreSeen) {
+  EXPECT_EQ(other_scheme("ftp://host/a"), "ftp");
+  EXPECT_EQ(other_scheme("/data/gcs://bucket/a"), "gcs");
+  EXPECT_EQ(other_scheme("HTTP://host/a"), "HTTP");
+  EXPECT_EQ(other_scheme("a b/web+x-1.0://c"), "web+x-1.0");
+  for (const char* none : {"s3://b/a", "https://h", "/data/a.jpg", "a:/b", "://a", "a/://b"})
+    EXPECT_EQ(other_scheme(none), "") << none;
 }
 
 constexpr const char* kCredentials =

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "stdlib_ops/native/png_pixels.h"
 #include "tests/native/decoding.h"
 
 namespace galatea::native {
@@ -137,6 +138,50 @@ TEST(Png, ExifTurnsThePicture) {
                      turn(picture, orientation), kRgb, fmt::format("{}", orientation));
 }
 
+/// Windows that end in the upper half are read row by row, by zlib; what reaches lower is inflated before.
+TEST(Png, InflatedAtOnceIsWhatIsReadRowByRow) {
+  Picture indices(240, 301, 1);
+  for (size_t i = 0; i < indices.values.size(); ++i) indices.values[i] = static_cast<int>(i * i / 7 % 4);
+  const std::vector<int> colors{1, 2, 3, 40, 50, 60, 70, 80, 90, 250, 240, 230};
+  const File files[] = {encode_png(make_picture(240, 301, 3, 31)),
+                        encode_png(make_picture(240, 301, 4, 32, 16), {.depth = 16}),
+                        encode_png(make_picture(240, 301, 1, 33)),
+                        encode_png(indices, {.depth = 2, .palette = true, .colors = colors})};
+  Random random(35);
+  int told = 0;
+  for (const File& file : files) {
+    const std::optional<PngPixels> pixels = find_png_pixels(file);
+    ASSERT_TRUE(pixels);
+    std::vector<uint8_t> memory(static_cast<size_t>(pixels->bytes()));
+    ASSERT_TRUE(inflate_png_pixels(file, *pixels, memory.data()));
+    const Picture all = decode(file).value();
+    const Window top{0, 0, (all.height - 1) / 2, all.width};
+    EXPECT_EQ(difference(decode(file, {}, top).value(), crop(all, 0, 0, static_cast<int>(top.y1), all.width)),
+              "");
+    // What is damaged in the upper part is told alike.
+    for (int round = 0; round < 40; ++round) {
+      File damaged = file;
+      const size_t end = pixels->first + 8 + pixels->deflated / 4;
+      damaged[pixels->first + random() % (end - pixels->first)] ^= static_cast<uint8_t>(1 + random() % 255);
+      const auto by_rows = decode(damaged, {}, top), at_once = decode(damaged);
+      if (by_rows) continue;
+      ASSERT_FALSE(at_once);
+      EXPECT_EQ(at_once.error().message(), by_rows.error().message());
+      ++told;
+    }
+  }
+  EXPECT_GT(told, 50);
+  EXPECT_GT(find_png_pixels(files[0])->chunks, 1U);
+  EXPECT_FALSE(find_png_pixels(encode_png(make_picture(9, 11, 3, 36), {.interlaced = true})));
+  // A stream that names a small window is left to zlib, which holds it to that.
+  const File small = encode_png(make_picture(9, 11, 3, 34));
+  const std::optional<PngPixels> pixels = find_png_pixels(small);
+  ASSERT_TRUE(pixels);
+  EXPECT_NE(small[pixels->first + 8], 0x78);
+  std::vector<uint8_t> memory(static_cast<size_t>(pixels->bytes()));
+  EXPECT_FALSE(inflate_png_pixels(small, *pixels, memory.data()));
+}
+
 TEST(Webp, LosslessIsExact) {
   for (auto [h, w] : {std::pair{33, 50}, {1, 1}, {7, 64}}) {
     Picture rgb = make_picture(h, w, 3, 8);
@@ -232,8 +277,8 @@ TEST(Formats, NoneTakesMoreToDecodeThanItsExtentsTell) {
     expect_bounds(encode_jpeg(picture, {}), false, height, width, "JPEG");
     expect_bounds(encode_jpeg(picture, {.orientation = 6}), false, height, width, "turned JPEG");
     expect_bounds(encode_jpeg(picture, {.progressive = true}), true, height, width, "progressive JPEG");
-    expect_bounds(encode_png(picture), false, height, width, "PNG");
-    expect_bounds(encode_png(make_picture(height, width, 4, 22, 16), {.depth = 16}), false, height, width,
+    expect_bounds(encode_png(picture), true, height, width, "PNG");
+    expect_bounds(encode_png(make_picture(height, width, 4, 22, 16), {.depth = 16}), true, height, width,
                   "PNG of 16 bits");
     expect_bounds(encode_png(make_picture(height, width, 4, 22, 16), {.depth = 16, .interlaced = true}), true,
                   height, width, "interlaced PNG of 16 bits");

@@ -41,7 +41,7 @@ std::string config_of(int rows, int columns, int ratio, bool aligned, const std:
          ", \"layout\": \"" + layout + "\"}";
 }
 
-struct Case {
+struct BoxCase {
   std::string layout;
   int channels = 3;
   bool aligned = false;
@@ -52,7 +52,7 @@ struct Case {
 
 /// Every bin against the middle of the bin, for frames of which the second is 100 more.
 template <typename In, typename Out>
-void expect_middles(const Case& c, DType in, DType out) {
+void expect_middles(const BoxCase& c, DType in, DType out) {
   // Frames may stand anywhere; in the output they stand in front.
   std::string letters = c.layout;
   letters.insert(c.frames_at, "F");

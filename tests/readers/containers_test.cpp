@@ -369,6 +369,20 @@ TEST(Containers, SayWhatIsWrongWithACall) {
             "G0460 fn.readers.tfrecord: 1 files, but 2 indices");
   EXPECT_EQ(first_error("a, b = fn.readers.mxnet(path=\"@/nowhere.rec\")\nreturn a"),
             "G0801 cannot read " + kRecorded + "/nowhere.rec: No such file or directory");
+  // Addresses that are none of ours are told so, wherever a path is taken.
+  const std::pair<const char*, const char*> unknown[] = {
+      {"file(file_root=\"ftp://host/a\")", "the folder ftp://host/a: nothing here reads ftp://"},
+      {"file(files=[\"azure://c/a.jpg\"])", "azure://c/a.jpg: nothing here reads azure://"},
+      {"file(file_list=\"HTTP://host/a\")", "the file list HTTP://host/a: nothing here reads HTTP://"},
+      {"mxnet(path=\"gcs://b/a.rec\")", "gcs://b/a.rec: nothing here reads gcs://"},
+      {"file(file_root=\"file:///data\")", "the folder file:///data: a path is wanted, not an address"}};
+  for (const auto& [call, why] : unknown)
+    EXPECT_EQ(first_error(std::string("a, b = fn.readers.") + call + "\nreturn a"),
+              std::string("G0801 cannot read ") + why);
+  EXPECT_EQ(first_error("return fn.readers.numpy(files=[\"file://@/u8.npy\"], roi_start=[7], "
+                        "roi_shape=[5], out_of_bounds_policy=\"PAD\")"),
+            "")
+      << "a name of this machine, and a policy in capitals, as DALI takes them";
   EXPECT_EQ(first_error("a, b = fn.readers.mxnet(path=\"@/a.tfrecord\")\nreturn a"),
             "G0802 " + kRecorded +
                 "/a.tfrecord is damaged at byte 0: no record of a RecordIO file begins or goes on there");

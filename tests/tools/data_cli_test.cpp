@@ -112,6 +112,12 @@ TEST_F(DataCommand, HelpAndWrongUsage) {
   EXPECT_EQ(nowhere.status, 1);
   EXPECT_TRUE(contains(nowhere.err, "nowhere")) << nowhere.err;
   EXPECT_EQ(data({"inspect", "/dev/null"}).status, 1);
+  fs::create_directories(path("empty"));
+  for (const std::string form : kForms) {
+    const Outcome nothing = convert(path("empty"), form, path("of_nothing_" + form));
+    EXPECT_EQ(nothing.status, 1) << form;
+    EXPECT_TRUE(contains(nothing.err, "there is nothing to convert")) << nothing.err;
+  }
 }
 
 TEST_F(DataCommand, ConvertsThereAndBackByteForByte) {

@@ -90,7 +90,14 @@ int convert(const ConvertOptions& options, Reporter& reporter) {
   } else if (conversion.state().is_complete) {
     reporter.print(summary_text(options, conversion));
   }
-  if (conversion.state().is_complete) return reporter.status();
+  if (conversion.state().is_complete) {
+    // What was skipped was warned of; a source without samples is most likely not what was meant.
+    if (conversion.state().samples == 0) {
+      reporter.raise_status(kWrong);
+      if (conversion.state().skipped == 0) say("galatea: there is nothing to convert\n");
+    }
+    return reporter.status();
+  }
   say("galatea: interrupted; {} samples are done, and the same command goes on behind them\n",
       conversion.state().samples);
   return kInterrupted;

@@ -58,8 +58,7 @@ class Finder {
   Status add(const std::string& path) {
     std::error_code error;
     const fs::file_status status = fs::status(path, error);
-    if (!fs::exists(status))
-      return unusable(fmt::format("cannot read {}: {}", path, std::strerror(ENOENT)), kWhatThereIs);
+    if (!fs::exists(status)) return unreadable(path, path, ENOENT, kWhatThereIs);
     if (!fs::is_directory(status)) return add_file(path);
     if (is_database(path))
       return add(DataFormat::kLmdb, path, size_of_file((fs::path(path) / "data.mdb").string()));

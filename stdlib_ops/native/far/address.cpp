@@ -57,6 +57,16 @@ Result<Address> parse_web(std::string_view text) {
 
 bool is_far(std::string_view path) { return is_web(path) || starts(path, "s3://") || starts(path, "gs://"); }
 
+std::string_view other_scheme(std::string_view path) {
+  const size_t end = path.find("://");
+  if (end == std::string_view::npos || is_far(path)) return {};
+  // RFC 3986, section 3.1.
+  const auto is_of_scheme = [](char c) { return (is_plain(c) && c != '_' && c != '~') || c == '+'; };
+  size_t begin = end;
+  while (begin > 0 && is_of_scheme(path[begin - 1])) --begin;
+  return path.substr(begin, end - begin);
+}
+
 Result<Address> parse_address(std::string_view text) {
   GALATEA_CHECK(is_far(text), "no far address");
   if (text.size() > kMaxAddress)
@@ -91,6 +101,7 @@ std::string shown(std::string_view path) {
 }
 
 std::string join(std::string_view root, std::string_view name) {
+  if (starts(name, "file://")) return std::string(name.substr(7));
   if (root.empty() || is_far(name)) return std::string(name);
   if (!is_far(root)) return (std::filesystem::path(root) / name).string();
   if (starts(name, "/")) return std::string(name);

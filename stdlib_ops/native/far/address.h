@@ -27,12 +27,16 @@ struct Address {
 
 /// Whether a path is such an address.
 bool is_far(std::string_view path);
+/// The scheme of an address of another kind, such as "ftp", also where it stands behind the folder of a list;
+/// "" where there is none.
+std::string_view other_scheme(std::string_view path);
 /// Errors say what an address lacks.
 Result<Address> parse_address(std::string_view text);
 /// A path as messages show it: one of this machine as it is.
 std::string shown(std::string_view path);
 
-/// What `name` is, seen from `root`. A name that is an address itself stays; so does an absolute path.
+/// What `name` is, seen from `root`. A name that is an address itself stays, of this machine ("file:///data/a")
+/// as its path; so does an absolute path.
 /// Names of files behind http(s) are encoded, "%" and "?" among them: they are names, not addresses.
 std::string join(std::string_view root, std::string_view name);
 /// The folder that a file lies in: what names in a list are relative to. Without the query.

@@ -396,3 +396,26 @@ def files_by_name(m, scheme):
     m.path("named").write_bytes(b"by name")
     name = m.np.frombuffer(f"{scheme}{m.path('named')}".encode(), "uint8")
     return m.run(lambda: m.fn.io.file.read(m.feed([name, name])))
+
+
+@each("", "file://")
+def files_of_a_list(m, scheme):
+    m.path("named.bin").write_bytes(b"by name")
+    m.np.save(m.path("named.npy"), m.np.arange(6))
+    names = [f"{scheme}{m.path(name)}" for name in ("named.bin", "named.npy")]
+    return [
+        read(m, lambda: m.fn.readers.file(files=names[:1], labels=[3])),
+        read(m, lambda: m.fn.readers.numpy(files=names[1:])),
+    ]
+
+
+@each("pad", "PAD", "Pad", "pAd", "ERROR", "Error", "TRIM_TO_SHAPE", "Trim_to_shape", "")
+def policies_by_case(m, policy):
+    m.np.save(m.path("part.npy"), m.np.arange(6))
+    names = [str(m.path("part.npy"))]
+    part = {"out_of_bounds_policy": policy, "fill_value": 9}
+    values = {"out_of_bounds_policy": policy, "fill_values": [9]}
+    return [
+        read(m, lambda: m.fn.readers.numpy(files=names, roi_start=[2], roi_end=[9], **part)),
+        read(m, lambda: m.fn.slice(m.np.arange(6), 2, 5, axes=[0], **values)),
+    ]
