@@ -12,6 +12,14 @@ bool is_pipeline_by_slip(std::string_view name) {
          name == "define_pipeline" || name == "def_pipeline" || name == "make_pipeline";
 }
 
+/// `from __future__ import annotations`: what stands in them may be defined later, or nowhere.
+bool postpones_annotations(const Frame& frame) {
+  const Frame* file = &frame;
+  while (file->parent != nullptr) file = file->parent;
+  const auto found = file->env.find("annotations");
+  return found != file->env.end() && found->second.value.is(ValueKind::kNone);
+}
+
 }  // namespace
 
 void Evaluator::run_function(const Statement& s) {
@@ -28,7 +36,8 @@ void Evaluator::run_function(const Statement& s) {
   for (const Parameter& parameter : s.parameters) {
     function->defaults.push_back(parameter.default_value ? eval(*parameter.default_value) : Value());
     // Those of a pipeline are checked with the values of its parameters.
-    const bool is_plain = s.decorators.empty() && !s.has_syntax_error && !in_library(s.span);
+    const bool is_plain =
+        s.decorators.empty() && !s.has_syntax_error && !in_library(s.span) && !postpones_annotations(*frame_);
     if (parameter.annotation && is_plain) check_type_name(*parameter.annotation, frame_);
   }
   if (frame_->parent) note_inner_function(*function);
