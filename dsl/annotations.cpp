@@ -33,6 +33,8 @@ bool is_of_type(const Value& value, std::string_view type) {
   if (type == "float") return value.is_number();
   if (type == "str") return value.is(ValueKind::kString);
   if (type == "bool") return value.is(ValueKind::kBool);
+  if (type == "list" || type == "tuple") return value.is_sequence() || value.is(ValueKind::kArray);
+  if (type == "dict") return value.is(ValueKind::kDict) || value.is(ValueKind::kStruct);
   return true;
 }
 
@@ -51,9 +53,21 @@ std::string annotated_type(const Expression* e) {
 
 // A name alone must be one; what is more than a name is for Python's tools.
 bool Evaluator::check_type_name(const Expression& annotation, const Frame* scope) {
+  // `list[int]`, `dict[str, int]`, `int | None`: each of them.
+  const bool is_made_of_types =
+      annotation.kind == ExpressionKind::kSubscript || annotation.kind == ExpressionKind::kTuple ||
+      annotation.kind == ExpressionKind::kList || annotation.kind == ExpressionKind::kBinary;
+  if (is_made_of_types) {
+    bool good = true;
+    for (const ExpressionPtr& operand : annotation.operands)
+      good = (!operand || check_type_name(*operand, scope)) && good;
+    return good;
+  }
   if (annotation.kind != ExpressionKind::kName) return true;
-  constexpr std::string_view kAlso[] = {"list", "tuple",  "dict",     "List",     "Tuple",    "Dict",
-                                        "Any",  "object", "DataNode", "Sequence", "Optional", "Union"};
+  constexpr std::string_view kAlso[] = {
+      "list",     "tuple",    "dict",     "List",      "Tuple",    "Dict",     "Any",      "object",
+      "DataNode", "Sequence", "Optional", "Union",     "Callable", "Iterable", "Iterator", "Literal",
+      "Mapping",  "Set",      "set",      "frozenset", "bytes",    "complex",  "type",     "Generator"};
   if (std::ranges::find(kAlso, annotation.text) != std::end(kAlso) ||
       builtins_->names.contains(annotation.text))
     return true;

@@ -42,6 +42,14 @@ void Evaluator::note_views_of_call(const CallArguments& arguments, const Value& 
 }
 
 void Evaluator::assign_array(const Expression& target, const Value& base, const Value& value) {
+  const size_t errors = sink_.num_errors();
+  change_array(target, base, value);
+  // What it holds now nobody knows.
+  const Expression& name = *target.operands[0];
+  if (sink_.num_errors() > errors && name.kind == ExpressionKind::kName) poison({name.text});
+}
+
+void Evaluator::change_array(const Expression& target, const Value& base, const Value& value) {
   auto& array = base.as<ArrayObject>();
   const Expression& selector = *target.operands[1];
   if (value.is_poison()) return;

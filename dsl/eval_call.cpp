@@ -1,6 +1,7 @@
 // Calls: arguments, parameters, functions, and the frame of each call. In: a call expression. Out: its value
 // on the path after it.
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -184,9 +185,12 @@ Value Evaluator::eval_call(const Expression& e) {
   host_calls_ -= of_host ? 1 : 0;
   if (is_missing_method) spoil_receiver(*callee_expression.operands[0], callee_expression.text);
   // What a function of the host program is given is of the host program.
-  if (callee.is_poison())
+  if (callee.is_poison() || callee.is(ValueKind::kOperator)) {
     for (const CallArguments::Keyword& keyword : arguments.keywords)
-      if (keyword.value.is(ValueKind::kFunction)) keyword.value.as<FunctionObject>().called = true;
+      if (keyword.value.is(ValueKind::kFunction)) mark_called(keyword.value.as<FunctionObject>());
+    for (const Value& value : arguments.positional)
+      if (value.is(ValueKind::kFunction)) mark_called(value.as<FunctionObject>());
+  }
   if (!good || callee.is_poison() || !alive()) return Value::poison();
   return call(callee, arguments);
 }
@@ -202,7 +206,9 @@ void Evaluator::spoil_receiver(const Expression& receiver, std::string_view meth
     const auto found = frame->env.find(receiver.text);
     if (found == frame->env.end()) continue;
     const Value& value = found->second.value;
-    if (value.is(ValueKind::kList) || value.is(ValueKind::kDict)) found->second.value = Value::poison();
+    if (!value.is(ValueKind::kList) && !value.is(ValueKind::kDict)) return;
+    value.container().spoiled = true;
+    missing_methods_.emplace(&value.container(), method);
     return;
   }
 }
@@ -437,8 +443,13 @@ bool Evaluator::bind_arguments(FunctionObject& function, CallArguments& argument
   return true;
 }
 
+void Evaluator::mark_called(FunctionObject& function) {
+  if (std::exchange(function.called, true)) return;
+  const auto inner = inner_functions_.find(body_of(function));
+  if (inner != inner_functions_.end()) inner->second.called = true;
+}
+
 Value Evaluator::call_function(FunctionObject& function, CallArguments& arguments) {
-  function.called = true;
   if (function.poisoned) return Value::poison();
   // A call of itself by a function that may have returned before, nobody knows, may never end.
   auto lost = [&](const ActiveCall& active) {
@@ -463,6 +474,7 @@ Value Evaluator::call_function(FunctionObject& function, CallArguments& argument
   frame->call = call_states_.back().get();
   frame->call->name = function.name;
   if (!bind_arguments(function, arguments, *frame)) return Value::poison();
+  mark_called(function);
   uint64_t path = mix_key(frame_->call->path, function.name);
   if (arguments.callee_text != function.name) path = mix_key(path, arguments.callee_text);
   path = mix_key(path, arguments.ordinal);

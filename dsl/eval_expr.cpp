@@ -319,6 +319,7 @@ Value Evaluator::eval_lambda(const Expression& e) {
   for (const Parameter& parameter : e.parameters) {
     function->defaults.push_back(parameter.default_value ? eval(*parameter.default_value) : Value());
   }
+  note_inner_function(*function);
   return Value(ValueKind::kFunction, function);
 }
 

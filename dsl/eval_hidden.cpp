@@ -75,6 +75,38 @@ void Evaluator::label_hiding(Diagnostic& diagnostic, const Expression* name) con
   }
 }
 
+// `xs = xs.append(x)`: a method that changes its list, and gives nothing.
+void Evaluator::warn_assigns_none(const Expression& e) {
+  if (e.kind != ExpressionKind::kCall || e.operands[0]->kind != ExpressionKind::kAttribute ||
+      in_library(e.span))
+    return;
+  const Expression& method = *e.operands[0];
+  const Expression& written = *method.operands[0];
+  constexpr std::string_view kOfLists[] = {"append", "extend", "insert", "sort", "reverse"};
+  const bool of_list = std::ranges::find(kOfLists, method.text) != std::end(kOfLists);
+  if (!of_list && method.text != "update") return;
+  bool is_display =
+      of_list && (written.kind == ExpressionKind::kList || written.kind == ExpressionKind::kListComp);
+  for (const Frame* frame = frame_; frame && written.kind == ExpressionKind::kName; frame = frame->parent) {
+    const auto found = frame->env.find(written.text);
+    if (found == frame->env.end()) continue;
+    is_display = found->second.value.is(of_list ? ValueKind::kList : ValueKind::kDict);
+    break;
+  }
+  if (!is_display) return;
+  const std::string list = source_text(sources_, written.span);
+  const std::string sorted = method.text == "sort"      ? "sorted(" + list + ")"
+                             : method.text == "reverse" ? "list(reversed(" + list + "))"
+                                                        : "";
+  Diagnostic diagnostic =
+      diagnose(Message::kAssignsNone, e.span,
+               {method.text, of_list ? "list" : "dict",
+                sorted.empty() ? "leave the assignment out: `" + source_text(sources_, e.span) + "`"
+                               : "write `" + sorted + "` for a new one"});
+  if (!sorted.empty() && e.arguments.empty()) diagnostic.edits.push_back({e.span, sorted, false});
+  report(std::move(diagnostic));
+}
+
 namespace {
 
 /// A static expression that does nothing; calls and lists of them may be made for what they print or change.

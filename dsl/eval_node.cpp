@@ -190,6 +190,8 @@ Value Evaluator::constant_node(const Value& value, Span span, std::optional<DTyp
                                                        : own;
   } else if (!flatten(value, 0, extents, numbers)) {
     Diagnostic diagnostic = diagnose(Message::kNotConstant, span, {type_text(value)});
+    if (value.is(ValueKind::kBuiltin))
+      diagnostic.help = "a method is called with brackets: `" + value.as<BuiltinObject>().name + "()`";
     if (value.is(ValueKind::kString))
       diagnostic.help =
           "data holds numbers: compare a label with the number of its class, as in `label[0] == 3`";

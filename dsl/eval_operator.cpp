@@ -83,6 +83,14 @@ void add_edit_by_name(Diagnostic& diagnostic, const CallArguments& arguments, si
                               diagnostic.help.substr(from, end - from), false});
 }
 
+/// The inputs of a call; kNoId: there is no data.
+std::vector<ir::ValueId> known_inputs(const CallArguments& arguments, size_t count) {
+  std::vector<ir::ValueId> inputs;
+  for (size_t i = 0; i < count; ++i)
+    inputs.push_back(arguments.positional[i].is_node() ? arguments.positional[i].node : ir::kNoId);
+  return inputs;
+}
+
 /// `fn.resize(224, image)`: what is read stands before what is given by name. False: it is no such call.
 bool advise_on_order(const SourceMap& sources, Diagnostic& diagnostic, const op::Operator& op,
                      const std::string& path, const CallArguments& arguments) {
@@ -357,16 +365,21 @@ Value Evaluator::call_operator_once(const op::Operator& op, const std::string& p
       add_edit_by_name(diagnostic, arguments, first_extra);
     diagnostic.notes.push_back("the signature is " + operator_signature(op, path));
     report(std::move(diagnostic));
-    // Names that it does not have are other mistakes.
-    std::vector<std::string> unknown;
-    translate_keywords(op, arguments, unknown);
-    return Value::poison();
+    // What is wrong with the arguments is another mistake; what is missing may be what is too much.
+    std::vector<std::string> missing;
+    for (const op::ArgSpec& schema : op.args)
+      if (schema.required && std::ranges::find(arguments.keywords, schema.name,
+                                               &CallArguments::Keyword::name) == arguments.keywords.end())
+        missing.push_back(schema.name);
+    add_operator_arguments(op, arguments, spec, 0, missing);
+    return check_beside_poison(std::move(spec), known_inputs(arguments, first_extra), std::move(missing));
   }
   uint64_t key = op.random ? random_key(op.name, arguments, set) : 0;
   // What is wrong with the arguments does not depend on the inputs: it is said although they failed.
   std::vector<std::string> missing;
   add_operator_arguments(op, arguments, spec, key, missing);
-  if (poisoned) return report_wrong_kinds(std::move(spec));
+  if (poisoned)
+    return check_beside_poison(std::move(spec), known_inputs(arguments, inputs), std::move(missing));
   for (size_t i = 0; i < inputs; ++i) {
     const Value& value = arguments.positional[i];
     if (value.is(ValueKind::kString) || value.is(ValueKind::kDict) || value.is(ValueKind::kNone) ||
@@ -377,7 +390,8 @@ Value Evaluator::call_operator_once(const op::Operator& op, const std::string& p
         if (value.is(ValueKind::kTuple))
           diagnostic.help =
               "an operator with several outputs gives a tuple: unpack it, as in `image, label = …`";
-        return report(std::move(diagnostic));
+        report(std::move(diagnostic));
+        return check_beside_poison(std::move(spec), known_inputs(arguments, inputs), std::move(missing));
       }
     }
     Value node = value.is_node() ? value : constant_node(value, arguments.spans[i]);

@@ -38,7 +38,11 @@ Value Evaluator::recover_refused(op::GraphBuilder::NodeSpec call, const Error& e
   const ir::Arg* wrong = error.kind == ErrorKind::kUser && !error.diagnostics.empty()
                              ? op::argument_of_error(call, error.diagnostics[0])
                              : nullptr;
-  if (wrong == nullptr) return Value::poison();
+  if (wrong == nullptr) {
+    if (error.kind != ErrorKind::kUser || call.op->internal) return Value::poison();
+    std::vector<ir::ValueId> unknown(call.inputs.size(), ir::kNoId);
+    return check_beside_poison(std::move(call), std::move(unknown), {});
+  }
   const std::string name = wrong->name;
   std::erase_if(call.args, [&](const ir::Arg& arg) { return arg.name == name; });
   return recover(std::move(call), {name});
@@ -109,7 +113,79 @@ void Evaluator::suggest_value(Diagnostic& diagnostic) const {
   diagnostic.edits.push_back({diagnostic.span, "\"" + *meant + "\"", false});
 }
 
-// Of a call whose inputs failed, what its arguments tell alone.
+namespace {
+
+// Types that data has, the commonest first: what is wrong with all of them does not depend on the input.
+std::vector<ir::Type> types_of_data() {
+  std::vector<ir::Type> types;
+  const auto add = [&](DType dtype, const char* layout, int ndim) {
+    ir::Type& type = types.emplace_back();
+    type.dtype = dtype;
+    type.ndim = ndim;
+    type.layout = layout;
+    type.extents.assign(static_cast<size_t>(ndim), -1);
+  };
+  for (const DType dtype : {DType::kU8, DType::kF32, DType::kI32, DType::kI16}) {
+    add(dtype, "HWC", 3);
+    add(dtype, "", 1);
+    add(dtype, "", 2);
+    add(dtype, "FHWC", 4);
+    add(dtype, "CHW", 3);
+    add(dtype, "", 0);
+    add(dtype, "DHWC", 4);
+    add(dtype, "", 4);
+  }
+  return types;
+}
+
+bool is_same_error(const Diagnostic& a, const Diagnostic& b) {
+  return a.span == b.span && a.message == b.message;
+}
+
+}  // namespace
+
+// Of a call whose inputs failed, what its arguments tell alone: their kinds, and the errors that they have with
+// every type of data that the operator takes.
+Value Evaluator::check_beside_poison(op::GraphBuilder::NodeSpec call, std::vector<ir::ValueId> inputs,
+                                     std::vector<std::string> missing) {
+  const size_t errors = sink_.num_errors();
+  call.inputs.clear();
+  report_wrong_kinds(call);
+  if (sink_.num_errors() > errors || pixel_ || in_library(call.span) || call.op->typed_by_host ||
+      call.args.empty() || ++checked_beside_poison_ > kMostBesidePoison)
+    return Value::poison();
+  if (unknown_data_.empty())
+    for (const ir::Type& type : types_of_data())
+      unknown_data_.push_back(graph_->node(op::add_unknown(*graph_, 0, {type}, {}, {})).outputs[0]);
+  has_unknown_calls_ = true;
+  const auto make_value = [&](DType, int) { return unknown_data_[0]; };
+  std::optional<std::vector<Diagnostic>> found;
+  for (const ir::ValueId data : unknown_data_) {
+    op::GraphBuilder::NodeSpec asked = call;
+    for (const ir::ValueId input : inputs) asked.inputs.push_back(input == ir::kNoId ? data : input);
+    op::RecoveredCall recovered = op::recover_call(*graph_, asked, missing, make_value);
+    if (recovered.errors.empty() && recovered.types) return Value::poison();
+    if (recovered.errors.empty()) continue;
+    const auto is_elsewhere = [&](const Diagnostic& error) {
+      return std::ranges::none_of(recovered.errors,
+                                  [&](const Diagnostic& other) { return is_same_error(error, other); });
+    };
+    if (found)
+      std::erase_if(*found, is_elsewhere);
+    else
+      found = std::move(recovered.errors);
+    if (found->empty()) return Value::poison();
+  }
+  if (!found) return Value::poison();
+  for (Diagnostic& diagnostic : *found) {
+    diagnostic.notes.clear();  // of types that the text does not have
+    diagnostic.labels.clear();
+    report_refused(std::move(diagnostic), call.span, {}, {});
+  }
+  return Value::poison();
+}
+
+// The kinds of arguments alone.
 Value Evaluator::report_wrong_kinds(op::GraphBuilder::NodeSpec call) {
   for (ir::Arg& arg : call.args) {
     const op::ArgSpec* spec = call.op->find_arg(arg.name);

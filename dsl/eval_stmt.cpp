@@ -125,6 +125,7 @@ void Evaluator::run_assign(const Statement& s) {
     value = Value::poison();
   }
   if (!alive()) return;
+  if (value.is(ValueKind::kNone)) warn_assigns_none(*s.value);
   for (const ExpressionPtr& target : s.targets) assign(*target, value, s.span);
 }
 

@@ -49,8 +49,19 @@ Value Evaluator::eval_attribute(const Expression& e) {
   const Expression& written = *e.operands[0];
   if (written.kind == ExpressionKind::kName && !knows(written.text)) return fail_unknown_name(written, &e);
   Value base = changes ? eval_spoiled(written) : eval(written);
+  if (base.is_poison() && written.kind == ExpressionKind::kName && alive())
+    return attribute_of_spoiled(eval_spoiled(written), e);
   if (base.is_poison() || !alive()) return Value::poison();
   return attribute(base, e.text, e.span, e.text_span, &written);
+}
+
+// Of a list that holds nobody knows what, the names of methods are known: each wrong one is told once.
+Value Evaluator::attribute_of_spoiled(const Value& base, const Expression& e) {
+  const bool is_container = base.is(ValueKind::kList) || base.is(ValueKind::kDict);
+  if (is_container && !find_method(*this, base, e.text) &&
+      missing_methods_.emplace(&base.container(), e.text).second)
+    attribute(base, e.text, e.span, e.text_span, e.operands[0].get());
+  return Value::poison();
 }
 
 Value Evaluator::attribute(const Value& base, const std::string& name, Span span, Span name_span,
@@ -78,7 +89,9 @@ Value Evaluator::attribute(const Value& base, const std::string& name, Span span
     candidates = method_names(base);
   }
   Diagnostic diagnostic = diagnose(Message::kNoAttribute, name_span, {describe_kind(base), name});
-  if (const Suggestion* known = find_suggestion(Place::kStaticMember, type_name(base), name))
+  const bool is_key = base.is(ValueKind::kDict) && base.dict().find(key_of(make_string(name)));
+  if (const Suggestion* known = find_suggestion(Place::kStaticMember, type_name(base), name);
+      known && !is_key)
     diagnostic.help = help_of(*known, "");
   else if (auto near = closest_match(name, candidates))
     diagnostic.help = "did you mean `" + *near + "`?";

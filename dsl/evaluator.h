@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <filesystem>
 #include <functional>
 #include <map>
@@ -167,6 +168,9 @@ class Evaluator {
   std::string operator_for_call(Span argument) const;
   /// Looks up what functions of the file name that nobody has called.
   void check_uncalled(ModuleObject& module);
+  /// Keeps a function that is made inside of another one, or a lambda, for that.
+  void note_inner_function(const FunctionObject& function);
+  void check_inner_functions(ModuleObject& module);
   /// The same of all text of the file, where a limit has ended its evaluation.
   void check_rest(ModuleObject& module);
   Value move_node(const Value& node, ir::Device to, Span span);
@@ -234,8 +238,10 @@ class Evaluator {
   void run_statement(const Statement& s);
   void warn_unused(const Statement& s, const Value& value, size_t errors_before);
   void run_assign(const Statement& s);
+  void warn_assigns_none(const Expression& e);
   void assign_slice(const Expression& target, const Value& base, const Value& value);
   void assign_array(const Expression& target, const Value& base, const Value& value);
+  void change_array(const Expression& target, const Value& base, const Value& value);
   void note_views_of_call(const CallArguments& arguments, const Value& result);
   void run_augmented(const Statement& s);
   void run_annotated(const Statement& s);
@@ -266,6 +272,7 @@ class Evaluator {
   void run_unsupported(const Statement& s);
   Value apply_decorator(const Value& decorator, Value function, const Statement& s,
                         const Expression& expression);
+  bool is_decorator_by_slip(const Expression& decorator);
   Value define_pipeline(const Value& function, const DecoratorObject* decorator, const Statement& s);
 
   // ---- branches (eval_branch.cpp) ----
@@ -316,7 +323,9 @@ class Evaluator {
   static std::string meant_parameter(const FunctionObject& function, const std::string& name,
                                      const std::vector<bool>& given);
   static std::string function_like(const Value& module);
+  Value attribute_of_spoiled(const Value& base, const Expression& e);
   void spoil_receiver(const Expression& receiver, std::string_view method);
+  void mark_called(FunctionObject& function);
   void label_hiding(Diagnostic& diagnostic, const Expression* name) const;
   Value eval_number(const Expression& e);
   Value eval_fstring(const Expression& e);
@@ -396,6 +405,8 @@ class Evaluator {
                       const std::vector<ir::ValueId>& wanted);
   /// What a call gives of which arguments are missing, after what else is wrong with it was reported.
   Value recover(op::GraphBuilder::NodeSpec call, std::vector<std::string> missing);
+  Value check_beside_poison(op::GraphBuilder::NodeSpec call, std::vector<ir::ValueId> inputs,
+                            std::vector<std::string> missing);
   Value report_wrong_kinds(op::GraphBuilder::NodeSpec call);
   /// The same of a call that was refused.
   Value recover_refused(op::GraphBuilder::NodeSpec call, const Error& error);
@@ -432,12 +443,14 @@ class Evaluator {
 
   // ---- modules (modules.cpp) ----
   void fail_star_import(const Statement& s, Span span);
+  void bind_meant_name();
   void run_import(const Statement& s);
   void run_import_from(const Statement& s);
   ModuleObject* host_module(const std::string& path);
   ModuleObject* host_class(const std::string& name, const std::string& advice);
   Value fail_host(const std::string& path, Span span);
   ModuleObject* find_module(const std::string& path, Span span, bool report);
+  const std::string* without_zeros(uint32_t file);
   ModuleObject* load_file(const std::string& path, Span span, std::optional<std::string> text);
   std::filesystem::path imported_path(const std::string& dotted, int level, Span span) const;
   bool is_folder(const Statement& s) const;
@@ -511,6 +524,7 @@ class Evaluator {
   std::map<std::string, std::optional<Meant>> meant_operators_;  ///< by the path that is wrong
 
   std::vector<std::unique_ptr<Module>> trees_;
+  std::deque<std::string> clean_texts_;  ///< of which trees are made
   std::map<std::string, ModuleObject*> library_;
   std::map<std::string, ModuleObject*> files_;
   std::map<std::string, ModuleObject*> text_modules_;  ///< of hosts and plug-ins, by their names
@@ -522,6 +536,15 @@ class Evaluator {
   ModuleObject* main_module_ = nullptr;
   const Module* main_tree_ = nullptr;
   std::map<const void*, std::set<std::string>> locals_;
+  /// A function inside of another one, by its text.
+  struct InnerFunction {
+    const FunctionObject* function = nullptr;
+    std::vector<const std::set<std::string>*> around;  ///< names of the functions around it
+    std::set<std::string> loose;                       ///< names of the comprehensions around it
+    bool called = false;
+  };
+  std::map<const void*, InnerFunction> inner_functions_;
+  std::set<std::pair<const Object*, std::string>> missing_methods_;  ///< told, of lists and dicts
   std::vector<std::unique_ptr<CallState>> call_states_;
 
   Frame* frame_ = nullptr;
@@ -571,6 +594,9 @@ class Evaluator {
 
   std::vector<LatePipeline::Input> inputs_;  ///< of the pipeline being staged
   std::optional<LatePipeline> late_;
+  std::vector<ir::ValueId> unknown_data_;  ///< of that pipeline: one of each type that data has
+  size_t checked_beside_poison_ = 0;
+  static constexpr size_t kMostBesidePoison = 1000;  ///< calls: each asks for many types
   bool has_unknown_calls_ = false;  ///< of the pipeline being staged: add_unknown() stands for calls
   std::unique_ptr<ir::Graph> partial_;
   bool wrong_parameter_names_ = false;  ///< the host gave a value under a name that there is not

@@ -311,13 +311,12 @@ void Lexer::read_number() {
         text.find_first_not_of("0_") != std::string_view::npos && peek() != 'j' && peek() != 'J')
       bad = true;
   }
-  // `224）`: what is meant as a bracket or an operator ends the number.
+  // `224）`: what is meant as a bracket or an operator, or cannot be seen, ends the number.
   const auto goes_on = [&] {
     uint32_t code_point = 0;
     if (at_ >= end_ || !is_name_part(static_cast<unsigned char>(peek()))) return false;
     if (utf8_length(text_, at_, code_point) <= 1) return true;
-    const Lookalike* entry = find_lookalike(code_point);
-    return is_name_character(code_point, false) || entry == nullptr || entry->ascii.empty();
+    return is_name_character(code_point, false) || find_lookalike(code_point) == nullptr;
   };
   for (; goes_on(); ++at_) bad = true;
   std::string text(text_.substr(begin, at_ - begin));
@@ -369,6 +368,12 @@ void Lexer::read_string(size_t begin, size_t quote_at) {
   add(TokenKind::kError, begin, at_);
 }
 
+namespace {
+
+char closer_of(char bracket) { return bracket == '(' ? ')' : bracket == '[' ? ']' : '}'; }
+
+}  // namespace
+
 void Lexer::read_bracket(std::string_view bracket, size_t length) {
   const char c = bracket[0];
   const size_t begin = at_;
@@ -395,6 +400,9 @@ void Lexer::read_bracket(std::string_view bracket, size_t length) {
       Diagnostic diagnostic = diagnose(Message::kMismatchedBracket, span(begin, at_),
                                        {std::string(1, c), std::string(open.text)});
       diagnostic.labels.push_back({open.span, "opened here"});
+      const std::string meant(1, closer_of(open.text[0]));
+      diagnostic.help = "write `" + meant + "`";
+      diagnostic.edits.push_back({span(begin, at_), meant, false});
       diagnostics.push_back(std::move(diagnostic));
       brackets_.pop_back();
     } else {
@@ -405,7 +413,7 @@ void Lexer::read_bracket(std::string_view bracket, size_t length) {
   // `[3, 4))`: the wrong closer, where the right one makes all that follows fit.
   if (found != brackets_.rbegin() && fits_with_closer()) {
     const Token& inner = tokens[brackets_.back().token];
-    const char meant = inner.text[0] == '(' ? ')' : inner.text[0] == '[' ? ']' : '}';
+    const char meant = closer_of(inner.text[0]);
     Diagnostic diagnostic =
         diagnose(Message::kMismatchedBracket, span(begin, at_), {std::string(1, c), std::string(inner.text)});
     diagnostic.labels.push_back({inner.span, "opened here"});

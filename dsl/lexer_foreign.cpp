@@ -155,6 +155,10 @@ void Lexer::read_block_comment() {
 /// `10L` of Python 2, `1.5f` and `3u` of C: numbers have no suffixes. `2x` of Julia is a product.
 void Lexer::advise_on_suffix(const std::string& text) {
   Diagnostic& told = diagnostics.back();
+  if (!tokens.empty() && (tokens.back().text == "def" || tokens.back().text == "class")) {
+    told.help = "a name begins with a letter or `_`";
+    return;
+  }
   std::string bare;
   for (const char c : text)
     if (c != '_' || (!bare.empty() && bare.back() != '_')) bare += c;

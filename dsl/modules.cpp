@@ -139,6 +139,26 @@ void Evaluator::place_main_text(uint32_t file) {
   sources_.set_made_from(file, std::move(parts));
 }
 
+// A few zero bytes in a text are told as characters, and read as blanks; more are none of UTF-8. nullptr: there
+// are none, or too many.
+const std::string* Evaluator::without_zeros(uint32_t file) {
+  constexpr std::ptrdiff_t kMost = 3;
+  const std::string& text = sources_.file(file)->text();
+  const auto zeros = std::ranges::count(text, '\0');
+  if (zeros == 0 || zeros > kMost || text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff"))
+    return nullptr;
+  std::string& clean = clean_texts_.emplace_back(text);
+  for (size_t at = clean.find('\0'); at != std::string::npos; at = clean.find('\0', at)) {
+    const auto begin = static_cast<uint32_t>(at);
+    Diagnostic diagnostic =
+        diagnose(Message::kBadCharacter, {file, begin, begin + 1}, {"U+0000, a zero byte", "remove it"});
+    diagnostic.edits.push_back({diagnostic.span, "", true});
+    report(std::move(diagnostic));
+    clean[at] = ' ';
+  }
+  return &clean;
+}
+
 ModuleObject* Evaluator::load_file(const std::string& path, Span span, std::optional<std::string> text) {
   std::string key = text && files_.empty() ? path : normal(path).string();
   if (files_.empty()) key = normal(path).string();
@@ -175,7 +195,8 @@ ModuleObject* Evaluator::load_file(const std::string& path, Span span, std::opti
   uint32_t file = sources_.add(path, std::move(*text));
   if (is_main) place_main_text(file);
   if (is_main && options_.meanings) options_.meanings->keep(file);
-  const std::string& stored = sources_.file(file)->text();
+  const std::string* const read = without_zeros(file);
+  const std::string& stored = read ? *read : sources_.file(file)->text();
   size_t bad_byte = 0;
   if (find_invalid_utf8(stored, bad_byte)) {
     auto at = static_cast<uint32_t>(bad_byte);
@@ -425,6 +446,16 @@ void Evaluator::run_import(const Statement& s) {
   }
 }
 
+// The name that an import was meant to bring, as the file goes on to use it, is no other mistake.
+void Evaluator::bind_meant_name() {
+  const std::vector<Edit>& edits = sink_.diagnostics().back().edits;
+  if (edits.empty()) return;
+  const std::string& meant = edits.back().replacement;
+  const bool is_name = std::ranges::all_of(
+      meant, [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; });
+  if (is_name && !meant.empty() && !knows(meant)) bind(meant, Value::poison(), {});
+}
+
 // from m import a, b as c
 void Evaluator::run_import_from(const Statement& s) {
   auto poison_all = [&] {
@@ -453,6 +484,7 @@ void Evaluator::run_import_from(const Statement& s) {
       s.relative_level > 0 ? load(s.text, s.keyword_span) : find_module(s.text, s.keyword_span, true);
   if (!module) return poison_all();
   for (const ImportName& name : s.names) {
+    const size_t errors = sink_.num_errors();
     if (name.name == "*") {
       fail_star_import(s, name.span);
       continue;
@@ -465,6 +497,7 @@ void Evaluator::run_import_from(const Statement& s) {
                                                  : module_member(*module, name.name, name.span);
     if (value.is(ValueKind::kPending)) value = resolve(value.as<PendingObject>(), name.span);
     bind(name.alias.empty() ? name.name : name.alias, value, name.span);
+    if (value.is_poison() && sink_.num_errors() > errors) bind_meant_name();
   }
 }
 

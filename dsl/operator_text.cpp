@@ -64,6 +64,12 @@ std::string by_name_help(const op::Operator& op, const Value& value, const std::
                                   !text.empty());
     return fits ? fmt::format("write `{}={}`", name, text) : help_of(*known, "");
   }
+  const auto names_argument = [&](const auto& entry) {
+    return entry.first.is(ValueKind::kString) && op.find_arg(entry.first.text()) != nullptr;
+  };
+  if (value.is(ValueKind::kDict) && !text.empty() && !value.dict().entries.empty() &&
+      std::ranges::all_of(value.dict().entries, names_argument))
+    return "a dict of arguments is spread: write `**" + text + "`";
   const op::ArgSpec* first = nullptr;
   for (const op::ArgSpec& arg : op.args) {
     if (!arg.refused.empty() || arg.no_effect) continue;

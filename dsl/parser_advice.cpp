@@ -118,6 +118,26 @@ bool Parser::advise_on_foreign(Diagnostic& diagnostic, std::string_view wanted) 
   const auto write = [&](Span span, std::string_view meant) {
     return say("write `" + std::string(meant) + "`", {{span, std::string(meant), true}});
   };
+  // Operators that are words elsewhere.
+  constexpr std::pair<std::string_view, std::string_view> kWords[] = {
+      {"div", "//"}, {"mod", "%"}, {"AND", "and"}, {"OR", "or"}, {"And", "and"}, {"Or", "or"}, {"XOR", "^"},
+      {"xor", "^"},  {"MOD", "%"}, {"DIV", "//"},  {"eq", "=="}, {"ne", "!="},   {"lt", "<"},  {"gt", ">"},
+      {"le", "<="},  {"ge", ">="}, {"IN", "in"},   {"IS", "is"}, {"shl", "<<"},  {"shr", ">>"}};
+  for (const auto& [word, meant] : kWords)
+    if (t.kind == TokenKind::kName && t.text == word && begins_value(next)) return write(t.span, meant);
+  if (before.kind == TokenKind::kName && (before.text == "NOT" || before.text == "Not") && begins_value(t))
+    return write(before.span, "not");
+  if (wanted == "`,` or `)`" && before.kind == TokenKind::kName && arrow_at(0) > 0)
+    return say("write `" + std::string(before.text) + "=…`",
+               {{cover(t.span, token(arrow_at(0) - 1).span), "=", true}});
+  if (wanted == "`,` or `)`" && is("=") && before.kind == TokenKind::kName && at_ > 1 &&
+      (tokens_[at_ - 2].text == "-" || tokens_[at_ - 2].text == "--"))
+    return say("the name of an argument stands alone before `=`: write `" + std::string(before.text) + "=…`");
+  if (wanted == "`:` after the key" && is("=")) return write(t.span, ":");
+  if (wanted.starts_with("a parameter after `*"))
+    return say("behind a `*` alone stand parameters that are given by name; `*args` takes the others");
+  if (wanted == "an attribute name after `.`" && t.kind == TokenKind::kString)
+    return say("texts are joined by `+`", {{before.span, "+", true}});
   if (wanted == "an attribute name after `.`" && touches(before, t)) {
     const Span both = cover(before.span, t.span);
     if (is("^")) return write(both, "**");
@@ -204,6 +224,15 @@ void Parser::refuse_foreign_line() {
   }
   if (t.kind != TokenKind::kName) return;
   const Token& next = token(1);
+  const bool is_do = t.text == "do" && is(":", 1) && token(2).kind == TokenKind::kNewline;
+  const bool is_switch =
+      t.text == "switch" && is("(", 1) && token(1).partner > 0 && tokens_[token(1).partner + 1].text == ":";
+  if (is_do || is_switch) {
+    report_unsupported(
+        t.span, "`" + std::string(t.text) + "`",
+        is_do ? "write `while True:`, and leave it with `break`" : "choose with `if` and `elif`");
+    throw SyntaxError{};
+  }
   const bool goes_on = next.kind == TokenKind::kName || next.kind == TokenKind::kString ||
                        next.kind == TokenKind::kInteger || next.text == "{";
   if (!goes_on || is("=", 2)) return;

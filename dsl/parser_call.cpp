@@ -11,6 +11,14 @@ std::string last_name(const Expression& callee) {
                                                                                            : std::string();
 }
 
+/// `angle`, `-angle`, by position.
+bool is_name_alone(const Argument& argument) {
+  const Expression& e = *argument.value;
+  const bool is_unary = e.kind == ExpressionKind::kUnary && e.text == "-";
+  return argument.kind == Argument::Kind::kPositional &&
+         (is_unary ? *e.operands[0] : e).kind == ExpressionKind::kName;
+}
+
 }  // namespace
 
 ExpressionPtr Parser::parse_call(ExpressionPtr callee) {
@@ -18,9 +26,18 @@ ExpressionPtr Parser::parse_call(ExpressionPtr callee) {
   ExpressionPtr call = make(ExpressionKind::kCall, callee->span);
   call->text_span = tokens_[open].span;
   call->ordinal = ordinals_.back()[last_name(*callee)]++;
+  size_t before = 0;
   parse_bracketed(
-      open, [&] { call->arguments.push_back(parse_argument()); },
+      open,
+      [&] {
+        before = call->arguments.size();
+        call->arguments.push_back(parse_argument());
+      },
       [&](ExpressionPtr bad) {
+        // `angle->3.0`: a name that something else than `,` follows is the name of an argument.
+        if (call->arguments.size() > before && is_name_alone(call->arguments.back()))
+          call->arguments.pop_back();
+        before = call->arguments.size() + 1;
         Argument argument;
         argument.name_span = bad->span;
         argument.kind = Argument::Kind::kDoubleStar;  // whatever else follows
@@ -141,14 +158,20 @@ ExpressionPtr Parser::parse_subscript(ExpressionPtr base) {
   Span inside = token().span;
   std::vector<ExpressionPtr> selectors;
   bool comma = false;
+  size_t before = 0;
   if (is("]")) fail_expected("an index");
   parse_bracketed(
       open,
       [&] {
+        before = selectors.size();
         selectors.push_back(parse_slice());
         comma = comma || is(",");
       },
-      [&](ExpressionPtr bad) { selectors.push_back(std::move(bad)); });
+      [&](ExpressionPtr bad) {
+        selectors.resize(std::min(selectors.size(), before));  // `x[0:1:2:3]`: one bad selector
+        selectors.push_back(std::move(bad));
+        before = selectors.size();
+      });
   inside = since(inside);
   expect("]", "to close `[`");
   ExpressionPtr index;

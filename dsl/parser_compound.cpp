@@ -1,5 +1,6 @@
 // Compound statements: those with blocks, and parameter lists. In: tokens. Out: the statements of ast.h.
 #include <algorithm>
+#include <utility>
 
 #include "dsl/host_modules.h"
 #include "dsl/parser_state.h"
@@ -102,7 +103,9 @@ StatementPtr Parser::parse_while() {
   const Token first = tokens_[at_++];
   auto statement = make_statement(StatementKind::kWhile, first);
   statement->value = parse_condition();
+  ++loop_depth_;
   statement->body = parse_block("the condition of `while`");
+  --loop_depth_;
   if (accept("else")) statement->orelse = parse_block("`else`");
   statement->span = since(first);
   return statement;
@@ -117,7 +120,9 @@ StatementPtr Parser::parse_for() {
   statement->value = parse_expression_list(true, "after `in`");
   const bool is_counted = accept_counted_range(*statement->value);
   if (is_counted) statement->value = make(ExpressionKind::kError, statement->value->span);
+  ++loop_depth_;
   statement->body = parse_block("the header of `for`", is_counted);
+  --loop_depth_;
   if (accept("else")) statement->orelse = parse_block("`else`");
   statement->span = since(first);
   return statement;
@@ -151,6 +156,7 @@ StatementPtr Parser::parse_function(std::vector<ExpressionPtr> decorators, Span 
   statement->decorators = std::move(decorators);
   size_t functions = ordinals_.size();
   const bool was_plain = in_plain_function_;
+  const int loops = std::exchange(loop_depth_, 0);
   try {
     expect("(", "after the function's name");
     statement->parameters = parse_parameters(")", true);
@@ -170,6 +176,7 @@ StatementPtr Parser::parse_function(std::vector<ExpressionPtr> decorators, Span 
     Suite ignored;
     recover_statement(at_ > 0 ? at_ - 1 : 0, ignored);
   }
+  loop_depth_ = loops;
   if (!statement->body.empty()) {
     const Statement& doc = *statement->body.front();
     if (doc.kind == StatementKind::kExpression && doc.value->kind == ExpressionKind::kString)
@@ -212,6 +219,7 @@ std::vector<Parameter> Parser::parse_parameters(std::string_view closer, bool an
         if (is(closer)) fail_expected("a parameter after `*,`");
         continue;
       }
+      if (is(closer)) fail_expected("a parameter after `*`");
       parameter.kind = ParameterKind::kVarArgs;
       star = true;
     } else if (accept("**")) {

@@ -267,6 +267,7 @@ ExpressionPtr Parser::parse_comparison() {
   ExpressionPtr comparison;
   constexpr std::array kComparisons = {"<", ">", "==", ">=", "<=", "!=", "in", "not", "is"};
   for (;;) {
+    tell_turned_comparison(comparison ? *comparison->operands.back() : *value);
     const Token op = token();
     bool is_comparison = (op.kind == TokenKind::kOperator || op.kind == TokenKind::kKeyword) &&
                          std::string_view("<>=!in").find(op.text[0]) != std::string_view::npos &&
@@ -461,16 +462,22 @@ ExpressionPtr Parser::parse_list() {
   size_t open = at_++;
   const Token first = tokens_[open];
   ExpressionPtr list = make(ExpressionKind::kList, first.span);
+  bool in_clauses = false;
   parse_bracketed(
       open,
       [&] {
         list->operands.push_back(parse_star_or_named());
         if ((is("for") || is("async")) && list->operands.size() == 1) {
-          list->kind = ExpressionKind::kListComp;
+          in_clauses = true;
           list->comprehensions = parse_comprehensions();
+          list->kind = ExpressionKind::kListComp;
+          in_clauses = false;
         }
       },
-      [&](ExpressionPtr bad) { list->operands.push_back(std::move(bad)); });
+      [&](ExpressionPtr bad) {
+        if (in_clauses) list->operands.clear();  // what its variables are, nobody knows
+        list->operands.push_back(std::move(bad));
+      });
   expect("]", "to close `[`");
   list->span = since(first);
   return list;
@@ -480,7 +487,8 @@ ExpressionPtr Parser::parse_dict_or_set() {
   size_t open = at_++;
   const Token first = tokens_[open];
   ExpressionPtr dict = make(ExpressionKind::kDict, first.span);
-  bool is_set = false;
+  bool is_set = false, in_clauses = false;
+  const int errors = num_errors_;
   parse_bracketed(
       open,
       [&] {
@@ -490,7 +498,7 @@ ExpressionPtr Parser::parse_dict_or_set() {
           return;
         }
         ExpressionPtr key = parse_star_or_named();
-        if (is_set || (!is(":") && dict->operands.empty())) {
+        if (is_set || (!is(":") && !is("=") && dict->operands.empty())) {
           is_set = true;
           if (is("for")) parse_comprehensions();
           return;
@@ -499,12 +507,15 @@ ExpressionPtr Parser::parse_dict_or_set() {
         dict->operands.push_back(std::move(key));
         dict->operands.push_back(parse_expression());
         if ((is("for") || is("async")) && dict->operands.size() == 2) {
-          dict->kind = ExpressionKind::kDictComp;
+          in_clauses = true;
           dict->comprehensions = parse_comprehensions();
+          dict->kind = ExpressionKind::kDictComp;
+          in_clauses = false;
         }
       },
       [&](ExpressionPtr bad) {
         // `{**<error>}`: the whole dict is poison.
+        if (in_clauses) dict->operands.clear();
         if (dict->operands.size() % 2 != 0) dict->operands.pop_back();
         dict->operands.push_back(nullptr);
         dict->operands.push_back(std::move(bad));
@@ -512,6 +523,7 @@ ExpressionPtr Parser::parse_dict_or_set() {
   expect("}", "to close `{`");
   dict->span = since(first);
   if (!is_set) return dict;
+  if (num_errors_ > errors) throw SyntaxError{};  // told: what it was meant to be, nobody knows
   const std::string list =
       "[" + std::string(text_.substr(dict->span.begin + 1, dict->span.end - dict->span.begin - 2)) + "]";
   report_unsupported(dict->span, "a set", "write a list, `[…]`, or a dict", {{dict->span, list, false}});

@@ -138,6 +138,20 @@ bool Parser::accept_question_member() {
   return true;
 }
 
+// `a =< b` of Prolog and Erlang, `3 => b`: read as `<=` and `>=`. Behind a name `=>` begins a function.
+void Parser::tell_turned_comparison(const Expression& left) {
+  const bool is_less = is("=") && is("<", 1), is_greater = is("=") && is(">", 1);
+  if ((!is_less && !is_greater) || !touches(token(), token(1)) || at_ <= begin_of_line() + 1 ||
+      (is_greater && left.kind == ExpressionKind::kName))
+    return;
+  const Span sign = cover(token().span, token(1).span);
+  const std::string meant = is_less ? "<=" : ">=";
+  report_translated(sign, "`" + std::string(written(sign)) + "`", "write `" + meant + "`",
+                    {{sign, meant, true}});
+  ++at_;
+  tokens_[at_].text = is_less ? "<=" : ">=";
+}
+
 // The number of tokens of `->` or `=>`; 0: another one stands there.
 size_t Parser::arrow_at(size_t ahead) const {
   if (is("->", ahead)) return 1;
@@ -215,7 +229,7 @@ StatementPtr Parser::parse_foreign_compound() {
   if (first.kind != TokenKind::kName) return nullptr;
   constexpr std::array kModifiers = {"pub",    "public", "private", "protected", "static",
                                      "export", "inline", "virtual", "override",  "constexpr"};
-  constexpr std::array kFunctions = {"function", "func", "fn", "fun", "sub", "proc"};
+  constexpr std::array kFunctions = {"function", "func", "fn", "fun", "sub", "proc", "define", "procedure"};
   const auto is_one_of = [](const auto& words, const Token& t) {
     return t.kind == TokenKind::kName && std::ranges::find(words, t.text) != words.end();
   };
@@ -248,12 +262,17 @@ StatementPtr Parser::parse_foreign_compound() {
   if (!has_body) {
     report_translated(all, "`" + std::string(written(all)) + "`", "write `" + meant + "`",
                       {{all, meant, true}});
-    return is_loop ? parse_for() : parse_function({}, first.span);
+    if (is_loop) return parse_for();
+    StatementPtr function = parse_function({}, first.span);
+    function->has_syntax_error = true;  // its types may be those of the other language
+    return function;
   }
   report_unsupported(all, "`" + std::string(written(all)) + "`",
                      "write `def`, `:` at the end of the line, and indent the lines of the block");
   was_mended_ = true;
-  return parse_function({}, first.span);
+  StatementPtr function = parse_function({}, first.span);
+  function->has_syntax_error = true;
+  return function;
 }
 
 // `for (i = 0; i < n; i++)` and `for (const x of xs)`: the statement is left.

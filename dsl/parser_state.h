@@ -82,6 +82,7 @@ class Parser {
   StatementPtr parse_yield();
   bool accept_question_member();
   size_t arrow_at(size_t ahead) const;
+  void tell_turned_comparison(const Expression& left);
   size_t before_arrow() const;
   ExpressionPtr parse_arrow_function(size_t parameters);
   std::string name_in_quotes() const;
@@ -233,6 +234,7 @@ class Parser {
   bool too_large_ = false;
   int depth_ = 0;
   int block_depth_ = 0;
+  int loop_depth_ = 0;  ///< in the function that is parsed
   int num_errors_ = 0;
   bool in_main_guard_ = false;
   bool in_plain_function_ = false;  ///< without decorators, which the host program alone may call

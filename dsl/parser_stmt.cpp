@@ -1,6 +1,7 @@
 // Statements. In: tokens. Out: the statements of ast.h. See parser.h for recovery.
 #include <algorithm>
 #include <array>
+#include <iterator>
 
 #include "dsl/lookalikes.h"
 #include "dsl/normal_form.h"
@@ -230,6 +231,10 @@ void Parser::warn_unreachable(const Suite& suite) {
   };
   const auto last = std::ranges::find_if(suite, leaves);
   if (in_main_guard_ || last == suite.end() || last + 1 == suite.end()) return;
+  // Outside of a loop, that is told of the statement itself.
+  const bool leaves_loop =
+      (*last)->kind == StatementKind::kBreak || (*last)->kind == StatementKind::kContinue;
+  if (leaves_loop && loop_depth_ == 0) return;
   const Statement& rest = **(last + 1);
   const Span keyword = (*last)->keyword_span;
   Diagnostic warning = diagnose(Message::kUnreachable, rest.body.empty() ? rest.span : rest.keyword_span);
@@ -242,6 +247,7 @@ void Parser::warn_unreachable(const Suite& suite) {
 void Parser::parse_statement(Suite& out) {
   size_t begin = at_;
   int block_depth = block_depth_;
+  const int loop_depth = loop_depth_;
   const size_t statements = out.size();
   size_t functions = ordinals_.size();
   bool guard = in_main_guard_;
@@ -278,6 +284,7 @@ void Parser::parse_statement(Suite& out) {
     parse_simple_line(out);
   } catch (const SyntaxError&) {
     block_depth_ = block_depth;
+    loop_depth_ = loop_depth;
     ordinals_.resize(functions);
     in_main_guard_ = guard;
     // What stands before the text that does not fit was read as something else than is meant.
@@ -359,9 +366,10 @@ void Parser::recover_statement(size_t begin, Suite& out) {
                                         tokens_[at_ - 1].kind == TokenKind::kIndent);
   if (!in_block) skip_line();
   Suite body = parse_lost_block(), orelse;
-  if (is("else") || is("elif") || is("except") || is("finally")) {
+  while (is("else") || is("elif") || is("except") || is("finally")) {
     skip_line();
-    orelse = parse_lost_block();
+    Suite more = parse_lost_block();
+    std::ranges::move(more, std::back_inserter(orelse));
   }
   if (poison->kind == StatementKind::kUnsupported) {
     poison->body = std::move(body);
@@ -440,7 +448,10 @@ StatementPtr Parser::parse_simple() {
     statement = make_statement(StatementKind::kRaise, first);
     ++at_;
     if (at_expression_start()) statement->value = parse_expression();
-    if (is(",") && statement->value) refuse_old_raise(*statement->value);
+    if (is(",") && statement->value) {
+      refuse_old_raise(*statement->value);
+      statement->value = make(ExpressionKind::kError, since(first));  // told; it says nothing more
+    }
     if (accept("from")) parse_expression();
   } else if (word == "assert") {
     statement = make_statement(StatementKind::kAssert, first);

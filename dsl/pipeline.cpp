@@ -270,6 +270,10 @@ bool Evaluator::finish_outputs(PipelineObject& pipeline, const Value& result, ir
   // What is wrong with the outputs is shown where they are returned.
   Span span = returned_at_.valid() ? returned_at_ : pipeline.span;
   if (result.is(ValueKind::kNone)) {
+    // What stands last could not be read: it may be the `return`.
+    const Statement* last =
+        pipeline.function->body->empty() ? nullptr : pipeline.function->body->back().get();
+    if (last && last->kind == StatementKind::kUnsupported && last->advice.empty()) return false;
     Diagnostic diagnostic = diagnose(Message::kNoOutputs, span, {pipeline.name});
     if (source_text(sources_, span).contains('('))
       diagnostic.help =
@@ -374,6 +378,8 @@ std::unique_ptr<ir::Graph> Evaluator::stage(PipelineObject& pipeline) {
   region_ = regions_.make_root();
   builder.set_insertion_block(0);
   has_unknown_calls_ = false;
+  unknown_data_.clear();
+  checked_beside_poison_ = 0;
   aborted_ = out_of_budget_;
   partial_.reset();
   OutputChecks checks;

@@ -77,6 +77,14 @@ class UncalledFunction {
     num_loops_ = loops;
   }
 
+  /// A function inside of others, which bind the names `around`.
+  void check_inner(const FunctionObject& function, std::vector<const std::set<std::string>*> around) {
+    around_ = std::move(around);
+    if (function.body) return check(*function.parameters, *function.body);
+    Scope own(*this, {}, *function.parameters);
+    walk(function.expression);
+  }
+
  private:
   struct Scope {
     Scope(UncalledFunction& walker, const std::vector<std::string>& names,
@@ -92,7 +100,8 @@ class UncalledFunction {
   };
 
   bool is_local(const std::string& name) const {
-    return std::ranges::any_of(scopes_, [&](const auto& scope) { return scope.contains(name); });
+    return std::ranges::any_of(scopes_, [&](const auto& scope) { return scope.contains(name); }) ||
+           std::ranges::any_of(around_, [&](const auto* scope) { return scope->contains(name); });
   }
 
   void walk(const Suite& suite) {
@@ -197,6 +206,7 @@ class UncalledFunction {
   Evaluator& ev_;
   const Frame& file_;
   std::vector<std::set<std::string>> scopes_;
+  std::vector<const std::set<std::string>*> around_;
   size_t num_loops_ = 0;  ///< around the statement, in its function
 };
 
@@ -238,7 +248,37 @@ void Evaluator::check_uncalled(ModuleObject& module) {
   Frame* caller = std::exchange(frame_, module.frame);
   for (const FunctionObject* function : uncalled)
     UncalledFunction(*this, *module.frame).check(*function->parameters, *function->body);
+  check_inner_functions(module);
   frame_ = caller;
+}
+
+void Evaluator::check_inner_functions(ModuleObject& module) {
+  std::vector<const InnerFunction*> uncalled;
+  for (const auto& [body, inner] : inner_functions_)
+    if (!inner.called && inner.function->module == &module && !inner.function->poisoned)
+      uncalled.push_back(&inner);
+  std::ranges::sort(uncalled, {}, [](const InnerFunction* inner) { return inner->function->span.begin; });
+  says_nothing_twice_ = true;
+  for (const InnerFunction* inner : uncalled) {
+    std::vector<const std::set<std::string>*> around = inner->around;
+    around.push_back(&inner->loose);
+    UncalledFunction(*this, *module.frame).check_inner(*inner->function, std::move(around));
+  }
+  says_nothing_twice_ = false;
+}
+
+void Evaluator::note_inner_function(const FunctionObject& function) {
+  if (in_library(function.span)) return;
+  const auto [known, is_new] = inner_functions_.try_emplace(
+      function.body ? static_cast<const void*>(function.body) : function.expression);
+  if (!is_new) return;
+  known->second.function = &function;
+  InnerFunction& inner = known->second;
+  for (const Frame* frame = function.closure; frame->parent != nullptr; frame = frame->parent) {
+    if (frame->locals) inner.around.push_back(frame->locals);
+    if (frame->is_comprehension)
+      for (const auto& [name, binding] : frame->env) inner.loose.insert(name);
+  }
 }
 
 void Evaluator::check_rest(ModuleObject& module) {

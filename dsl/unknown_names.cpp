@@ -53,7 +53,9 @@ std::optional<Span> comment_before(const SourceMap& sources, Span span) {
   if (file == nullptr) return std::nullopt;
   const std::string_view text = file->text();
   const bool ends_line = span.end >= text.size() || text[span.end] == '\n' || text[span.end] == '\r';
-  if (!ends_line || span.begin < 4 || text.substr(span.begin - 3, 3) != "// " || text[span.begin - 4] != ' ')
+  if (!ends_line || span.begin < 4 ||
+      (text.substr(span.begin - 3, 3) != "// " && text.substr(span.begin - 3, 3) != "-- ") ||
+      text[span.begin - 4] != ' ')
     return std::nullopt;
   return Span{span.file, span.begin - 3, span.begin - 1};
 }

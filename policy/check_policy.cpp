@@ -25,10 +25,10 @@ class Check {
     for (const auto& [name, node] : document.definitions) definitions_.push_back(name);
   }
 
-  void run_names() {
-    for (const Augmentation& entry : document_.augmentations) check_names(entry);
-    for (const auto& [name, node] : document_.definitions) check_names(node);
-    check_names(document_.policy);
+  void run_readable() {
+    for (const Augmentation& entry : document_.augmentations) check_readable(entry);
+    for (const auto& [name, node] : document_.definitions) check_readable(node);
+    check_readable(document_.policy);
     check_extras();
     cycles();
   }
@@ -59,14 +59,19 @@ class Check {
   bool has_imports() const { return unread_.imports || !document_.imports.empty(); }
 
   /// Of a form that is wrong: what could be read.
-  void check_names(const Augmentation& entry) {
-    if (!entry.op.empty()) check_operation(entry);
-    if (!entry.param.empty()) check_function(entry);
+  void check_readable(const Augmentation& entry) {
+    const Operation* operation = entry.op.empty() ? nullptr : check_operation(entry);
+    const ParameterFunction* function = entry.param.empty() ? nullptr : check_function(entry);
+    if (operation && function) check_parameter(entry, *operation, *function);
+    if (!unread_.bins) check_number_of_values(entry);
+    check_clamp(entry);
   }
 
-  void check_names(const Node& node) {
+  void check_readable(const Node& node) {
     if (node.kind == NodeKind::kApply && node.name_span.valid() && !unread_.augmentations)
       check_augmentation_name(node.name, node.name_span);
+    if (node.kind == NodeKind::kApply) check_bin(node.magnitude, node.span);
+    if (node.kind == NodeKind::kChoose) check_bin(node.each.magnitude, node.span);
     if (node.kind == NodeKind::kReference && node.name_span.valid() && !unread_.definitions)
       check_definition_name(node);
     if (node.kind == NodeKind::kChoose) {
@@ -74,11 +79,13 @@ class Check {
       const auto is_read = [](const PoolItem& item) { return !item.name.empty() || !item.node.empty(); };
       for (const PoolItem& item : pool)
         if (!item.name.empty() && !unread_.augmentations) check_augmentation_name(item.name, item.span);
-      if (!pool.empty() && std::all_of(pool.begin(), pool.end(), is_read)) check_weight_names(node, pool);
+      const bool is_whole = !pool.empty() && std::all_of(pool.begin(), pool.end(), is_read);
+      if (is_whole) check_weight_names(node, pool);
+      if (is_whole && !(node.from_all && unread_.augmentations)) check_weights(node, pool);
     }
-    for (const Node& child : node.children) check_names(child);
+    for (const Node& child : node.children) check_readable(child);
     for (const PoolItem& item : node.pool)
-      for (const Node& child : item.node) check_names(child);
+      for (const Node& child : item.node) check_readable(child);
   }
 
   const Operation* check_operation(const Augmentation& entry) {
@@ -109,15 +116,8 @@ class Check {
     const Operation* operation = check_operation(entry);
     const ParameterFunction* function = check_function(entry);
     if (operation && function) check_parameter(entry, *operation, *function);
-    if (!entry.values.empty() && static_cast<int64_t>(entry.values.size()) != document_.bins)
-      fields_.report(Message::kMagnitude, entry.span,
-                     {fmt::format("`{}` has {} values, and there are {} bins", entry.name,
-                                  entry.values.size(), document_.bins),
-                      "give one value for each bin"});
-    if (entry.clamp_low && entry.clamp_high && *entry.clamp_low > *entry.clamp_high)
-      fields_.report(Message::kOutOfRange, entry.span,
-                     {"a clamp", "from its least to its greatest",
-                      fmt::format("[{}, {}]", *entry.clamp_low, *entry.clamp_high)});
+    check_number_of_values(entry);
+    check_clamp(entry);
     if (entry.range)
       for (const double t : {0.0, 1.0}) check_shift(entry, magnitude_at(entry, t), entry.span);
     for (const double value : entry.values) check_shift(entry, value, entry.span);
@@ -129,6 +129,29 @@ class Check {
       fields_.report(Message::kNoEffect, entry.span,
                      {fmt::format("`{}` has no magnitude that `negate` could change the sign of", entry.name),
                       "give a `range`, or take `negate` out"});
+  }
+
+  void check_number_of_values(const Augmentation& entry) {
+    if (!entry.values.empty() && static_cast<int64_t>(entry.values.size()) != document_.bins)
+      fields_.report(Message::kMagnitude, entry.span,
+                     {fmt::format("`{}` has {} values, and there are {} bins", entry.name,
+                                  entry.values.size(), document_.bins),
+                      "give one value for each bin"});
+  }
+
+  void check_clamp(const Augmentation& entry) {
+    if (entry.clamp_low && entry.clamp_high && *entry.clamp_low > *entry.clamp_high)
+      fields_.report(Message::kOutOfRange, entry.span,
+                     {"a clamp", "from its least to its greatest",
+                      fmt::format("[{}, {}]", *entry.clamp_low, *entry.clamp_high)});
+  }
+
+  void check_bin(const Magnitude& magnitude, Span span) {
+    const bool by_bin = magnitude.kind == MagKind::kBin || magnitude.kind == MagKind::kUniformBin;
+    if (by_bin && !unread_.bins && magnitude.last_bin >= document_.bins)
+      fields_.report(
+          Message::kOutOfRange, magnitude.span.valid() ? magnitude.span : span,
+          {"a bin", fmt::format("from 0 to {}", document_.bins - 1), std::to_string(magnitude.last_bin)});
   }
 
   /// A sample is a picture or a sound.
@@ -213,11 +236,7 @@ class Check {
     const Operation* operation = find_operation(entry->op);
     const bool wants = operation ? operation->parameter != ParameterKind::kNothing : entry->has_magnitude();
     const Span place = magnitude.span.valid() ? magnitude.span : span;
-    const bool by_bin = magnitude.kind == MagKind::kBin || magnitude.kind == MagKind::kUniformBin;
-    if (by_bin && magnitude.last_bin >= document_.bins)
-      fields_.report(
-          Message::kOutOfRange, place,
-          {"a bin", fmt::format("from 0 to {}", document_.bins - 1), std::to_string(magnitude.last_bin)});
+    check_bin(magnitude, span);
     if (magnitude.kind == MagKind::kNone) {
       if (wants)
         fields_.report(Message::kMagnitude, span,
@@ -273,12 +292,16 @@ class Check {
     for (const PoolItem& item : pool)
       if (!item.name.empty()) check_use(item.name, node.each.magnitude, item.span, item.span);
     in_each_ = false;
+    check_weight_names(node, pool);
+    check_weights(node, pool);
+  }
+
+  void check_weights(const Node& node, const std::vector<PoolItem>& pool) {
     const Weights& weights = node.weights;
     if (!weights.by_place.empty() && weights.by_place.size() != pool.size())
       fields_.report(Message::kOutOfRange, weights.span,
                      {"the number of weights", fmt::format("that of what is chosen from, {}", pool.size()),
                       std::to_string(weights.by_place.size())});
-    check_weight_names(node, pool);
     const std::vector<double> parts = normalized_weights(document_, node);
     const auto possible = std::count_if(parts.begin(), parts.end(), [](double part) { return part > 0; });
     if (weights.given() && !pool.empty() && possible == 0)
@@ -407,8 +430,8 @@ class Check {
 
 void check_policy(const Document& document, Fields& fields) { Check(document, {}, fields).run(); }
 
-void check_names(const Document& document, const UnreadParts& unread, Fields& fields) {
-  Check(document, unread, fields).run_names();
+void check_readable(const Document& document, const UnreadParts& unread, Fields& fields) {
+  Check(document, unread, fields).run_readable();
 }
 
 }  // namespace galatea::policy

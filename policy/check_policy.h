@@ -11,11 +11,11 @@ void check_policy(const Document& document, Fields& fields);
 /// Parts of a document that say which names there are, and could not be read: what they name is not looked
 /// for.
 struct UnreadParts {
-  bool imports = false, augmentations = false, definitions = false;
+  bool imports = false, augmentations = false, definitions = false, bins = false;
 };
-/// Of a document whose form is wrong: the names in what could be read, and definitions that contain
-/// themselves. Numbers are left alone, since what they must fit may be what is wrong. Unread: operations and
-/// parameter functions that are empty, names of steps without a place, members of a choice that are nothing.
-void check_names(const Document& document, const UnreadParts& unread, Fields& fields);
+/// Of a document whose form is wrong: names and numbers in what could be read, as far as what they must fit was
+/// read as well, and definitions that contain themselves. Unread: operations and parameter functions that are
+/// empty, names of steps without a place, members of a choice that are nothing.
+void check_readable(const Document& document, const UnreadParts& unread, Fields& fields);
 
 }  // namespace galatea::policy

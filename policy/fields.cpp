@@ -32,8 +32,14 @@ bool Fields::object(const JsonValue& value, const std::string& what, const std::
 void Fields::need(const JsonValue& object, const std::string& what, const std::vector<std::string>& keys,
                   const std::string& help) {
   std::vector<std::string> missing;
+  // One that is misspelt is told as that.
+  const auto is_misspelt = [&](const std::string& key) {
+    return std::ranges::any_of(object.members, [&](const JsonMember& member) {
+      return std::ranges::find(keys, member.key) == keys.end() && !did_you_mean(member.key, {key}).empty();
+    });
+  };
   for (const std::string& key : keys)
-    if (object.find(key) == nullptr) missing.push_back(key);
+    if (object.find(key) == nullptr && !is_misspelt(key)) missing.push_back(key);
   if (missing.empty()) return;
   const Span brace = {object.span.file, object.span.begin, object.span.begin + 1};
   report(Message::kMissingKey, brace,

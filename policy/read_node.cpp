@@ -232,6 +232,25 @@ std::vector<Extra> read_extras(const JsonValue& value, Fields& fields) {
   return extras;
 }
 
+namespace {
+
+/// The keys of a node of which nobody knows what it is; where the key that says so is misspelt, those that
+/// belong to it as well.
+std::vector<std::string> keys_of_unknown_node(const JsonValue& value) {
+  std::vector<std::string> keys = {"apply", "seq", "choose", "mix", "ref", "p"};
+  const std::vector<std::string> kinds(keys.begin(), keys.end() - 1);
+  for (const JsonMember& member : value.members) {
+    const std::string meant = did_you_mean(member.key, kinds);
+    if (meant.contains("`choose`"))
+      keys.insert(keys.end(), {"from", "each", "weights", "replace"});
+    else if (meant.contains("`apply`"))
+      keys.insert(keys.end(), {"mag", "extras"});
+  }
+  return keys;
+}
+
+}  // namespace
+
 Node read_node(const JsonValue& value, Fields& fields) {
   if (value.kind == JsonKind::kArray) return read_triple(value, fields);
   Node node;
@@ -260,7 +279,7 @@ Node read_node(const JsonValue& value, Fields& fields) {
     fields.object(value, "a reference", {"ref", "p"});
     node.kind = Node::Kind::kReference;
     read_name(*reference, fields, "the name of a definition", node);
-  } else if (fields.object(value, "a node", {"apply", "seq", "choose", "mix", "ref", "p"}) &&
+  } else if (fields.object(value, "a node", keys_of_unknown_node(value)) &&
              std::ranges::all_of(value.members, [](const JsonMember& member) { return member.key == "p"; })) {
     fields.report(Message::kMissingKey, value.span,
                   {"a node", "one of the keys `apply`, `seq`, `choose`, `mix` and `ref`", ""});

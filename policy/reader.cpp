@@ -43,11 +43,11 @@ UnreadParts unread_parts(const JsonValue& root, const Document& document) {
     const JsonValue* part = root.find(key);
     return part ? part->kind != kind : misspelt;
   };
-  const JsonValue* imports = root.find("imports");
+  const JsonValue *imports = root.find("imports"), *bins = root.find("bins");
   return {
       unread("imports", JsonKind::kArray) || (imports && imports->items.size() != document.imports.size()),
       unread("augmentations", JsonKind::kObject) || document.augmentations.empty(),
-      unread("definitions", JsonKind::kObject)};
+      unread("definitions", JsonKind::kObject), bins ? bins->integer != document.bins : misspelt};
 }
 
 void read_format(const JsonValue& root, Fields& fields) {
@@ -190,10 +190,10 @@ void check_imports(const Document& document, const std::string& path, Fields& fi
   }
 }
 
-/// Names in the same go as the form, as far as it was read.
+/// Names and numbers in the same go as the form, as far as it was read.
 void check(const JsonValue& root, const Document& document, Fields& fields) {
   if (fields.has_errors())
-    check_names(document, unread_parts(root, document), fields);
+    check_readable(document, unread_parts(root, document), fields);
   else
     check_policy(document, fields);
 }

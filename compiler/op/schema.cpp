@@ -524,6 +524,9 @@ Status check_static_argument(const Operator& op, const ArgSpec& spec, ir::Arg& a
     if (spec.kind == ArgKind::kDType) help = "write a type, as in types.FLOAT";
     if (spec.kind == ArgKind::kInterp) help = "write an interpolation, as in types.INTERP_LINEAR";
     if (spec.kind == ArgKind::kImageType) help = "write an image type, as in types.RGB";
+    if (spec.kind == ArgKind::kString || spec.kind == ArgKind::kLayout)
+      help = fmt::format("write a text in quotes, as in {}=\"{}\"", arg.name,
+                         spec.kind == ArgKind::kLayout ? "HWC" : "…");
     if (spec.kind == ArgKind::kInt || spec.kind == ArgKind::kFloat)
       help = fmt::format("write a number, as in {}=1", arg.name);
     if (spec.kind == ArgKind::kIntList || spec.kind == ArgKind::kFloatList)

@@ -52,6 +52,64 @@ TEST(Partial, WhatFollowsABadArgumentIsCheckedByItsType) {
       << staged.diagnostics;
 }
 
+TEST(Partial, ConstantsAreCheckedWhateverBecameOfTheInput) {
+  const Staged staged = after_read(
+      "x = fn.blah(images)\n"
+      "x = fn.noise.salt_and_pepper(x, prob=2.0)\n"
+      "x = fn.gaussian_blur(x, window_size=4)\n"
+      "x = fn.crop(x, crop=[8, 8], crop_pos_x=2.0)\n"
+      "x = fn.transpose(x, perm=[1, 0])\n"  // of two axes it is right
+      "x = fn.mfcc(\"sound\", n_mfcc=-4)\n"
+      "return fn.resize(x, images, size=8, mode=\"not_bigger\")\n");
+  EXPECT_EQ(told_errors(staged),
+            (Errors{at_line(0, "G0401"), at_line(1, "G0460"), at_line(2, "G0460"), at_line(3, "G0460"),
+                    at_line(5, "G0407"), at_line(5, "G0460"), at_line(6, "G0406"), at_line(6, "G0460")}))
+      << staged.diagnostics;
+  const auto speaks_of_types = [](const Diagnostic& d) { return d.code == "G0460" && !d.notes.empty(); };
+  EXPECT_TRUE(std::ranges::none_of(staged.result.diagnostics, speaks_of_types)) << staged.diagnostics;
+}
+
+TEST(Partial, AChainOfTooManyArmsIsOneMistake) {
+  std::string chain = "if False:\n    pass\n";
+  for (int i = 0; i < 3000; ++i) chain += "elif False:\n    pass\n";
+  const Errors told = told_errors(after_read(chain + "return images.foo\n"));
+  ASSERT_EQ(told.size(), 2u);
+  EXPECT_TRUE(told[0].ends_with(" G0703")) << told[0];
+  EXPECT_TRUE(told[1].ends_with(" G0203")) << told[1];
+}
+
+TEST(Partial, ThousandsOfFunctionsInOneThatNobodyCallsAreToldAsOne) {
+  std::string functions;
+  for (int i = 0; i < 3000; ++i) functions += "def f" + std::to_string(i) + "(x):\n    return fn.flp(x)\n";
+  const Errors told = told_errors(after_read(functions + "return images\n"));
+  EXPECT_EQ(told.size(), 10u) << "and a count";
+}
+
+TEST(Partial, WhatStandsInBracesIsOneMistake) {
+  EXPECT_EQ(told_errors(after_read("sizes = {1; 2}\nreturn images\n")), (Errors{at_line(0, "G0101")}));
+}
+
+TEST(Partial, AnExceptionThatIsWrittenAsBeforeIsNotRaised) {
+  const Staged staged = after_read("raise ValueError, \"never\"\nreturn images.foo\n");
+  EXPECT_EQ(told_errors(staged), (Errors{at_line(0, "G0102"), at_line(1, "G0203")})) << staged.diagnostics;
+}
+
+TEST(Partial, AMethodThatAListDoesNotHaveHidesNoOtherOne) {
+  const Staged staged = after_read(
+      "options = {\"a\": 1}\n"
+      "for k, v in options.iteritems():\n"
+      "    images = fn.rotate(images, angle=v)\n"
+      "if options.has_key(\"a\"):\n"
+      "    images = fn.flip(images)\n"
+      "sizes = []\n"
+      "sizes.push(3)\n"
+      "sizes.push(4)\n"
+      "sizes.append(5)\n"
+      "return images, sizes[2]\n");
+  EXPECT_EQ(told_errors(staged), (Errors{at_line(1, "G0203"), at_line(3, "G0203"), at_line(6, "G0203")}))
+      << staged.diagnostics;
+}
+
 TEST(Partial, AnArgumentThatFailedElsewhereIsNoSecondMistake) {
   const Staged staged = after_read(
       "x = fn.resize(images, size=sise)\n"

@@ -293,7 +293,9 @@ TEST(Limits, AreReportedWithTheirCode) {
   options.limits.max_file_bytes = 10;
   EXPECT_EQ(stage("t.dali-dsl", "value = 123456\n", options).codes, std::vector<std::string>{"G0710"});
   EXPECT_EQ(stage("t.dali-dsl", std::string("x = '\xff'\n")).codes, std::vector<std::string>{"G0127"});
-  EXPECT_EQ(stage("t.dali-dsl", std::string("x = 1\0\n", 7)).codes, std::vector<std::string>{"G0127"});
+  EXPECT_EQ(stage("t.dali-dsl", std::string("x = 1\0\n", 7)).codes, std::vector<std::string>{"G0108"});
+  EXPECT_EQ(stage("t.dali-dsl", std::string("x\0=\0 \0001\0\n\0", 10)).codes,
+            std::vector<std::string>{"G0127"});
   EXPECT_EQ(stage("/no/such/file.dali-dsl", std::nullopt).codes, std::vector<std::string>{"G0604"});
   EXPECT_EQ(stage(std::string(GALATEA_SOURCE_DIR) + "/tests", std::nullopt).codes,
             std::vector<std::string>{"G0604"});

@@ -365,6 +365,21 @@ TEST_F(LspFiles, ANewFileIsImportedBeforeItIsSaved) {
   EXPECT_EQ(changes[uri_of(main)].size(), 2u);
 }
 
+TEST(Lsp, RefusesANewNameThatIsInUse) {
+  Session session;
+  const std::string text =
+      "SIZE = 1\n\n\ndef first(a):\n    b = a + SI|ZE\n    return b\n\n\ndef second(c):\n    return c\n";
+  session.open("/p/a.dali-dsl", text);
+  const auto answer = [&](const char* name) {
+    return session.at_cursor("textDocument/rename", {{"newName", name}});
+  };
+  EXPECT_TRUE(answer("b").dump().contains("`b` is in use already: it is bound at line 5 of a.dali-dsl"))
+      << answer("b").dump();
+  EXPECT_TRUE(answer("first").contains("error")) << "another name of the file";
+  EXPECT_EQ(answer("c")["changes"].size(), 1u) << "`c` is of another function, which does not use SIZE";
+  EXPECT_EQ(answer("SIZE")["changes"].size(), 1u) << "its own name";
+}
+
 TEST(Lsp, RefusesToRenameTheLibrary) {
   Session session;
   session.open("/p/a.dali-dsl", pipeline("    return f|n.flip(image), label\n"));

@@ -251,8 +251,7 @@ TEST(PolicyReader, OnePassFindsAllMistakes) {
 }
 
 TEST(PolicyReader, NamesAreLookedForInTheSameGoAsTheForm) {
-  // What is wrong with the form comes first, then the names of what could be read. Numbers wait: the bins 11
-  // and 99 are none of these 11.
+  // What is wrong with the form comes first, then the names and the numbers of what could be read.
   const std::string policy = R"({"seq": [["rotat", 2, 11], ["rotate", 1, 99], {"ref": "flips"}, )"
                              R"({"choose": 1, "from": ["equalise", "rotate"], "weights": {"rotat": 1}}]})";
   const std::string table =
@@ -262,11 +261,43 @@ TEST(PolicyReader, NamesAreLookedForInTheSameGoAsTheForm) {
             "G1009 at 3:39: there is no parameter function `identitee`\n"
             "G1009 at 3:96: there is no operation `blob`\n"
             "G1009 at 5:11: there is no augmentation `rotat`\n"
+            "G1007 at 5:23: a bin is from 0 to 10, found 11\n"
+            "G1007 at 5:42: a bin is from 0 to 10, found 99\n"
             "G1009 at 5:55: there is no definition `flips`\n"
             "G1009 at 5:88: there is no augmentation `equalise`\n"
             "G1009 at 5:122: there is no choice `rotat`\n"
             "G1009 at 3:63: there is no argument `fil_value`\n"
             "G1010 at 1:88: the definition `flip` contains itself: flip → flip\n");
+}
+
+TEST(PolicyReader, AMisspeltKeyIsNotMissingBesides) {
+  EXPECT_EQ(
+      report(R"({"format": "augment-policy", "version": 1, "augmentations": {"rotate": {"range": [0, 30]}}, )"
+             R"("polcy": ["rotate", 1, 3]})"),
+      "G1003 at 1:93: a policy has no key `polcy`\n");
+}
+
+TEST(PolicyReader, WhatBelongsToAMisspeltKeyIsKnown) {
+  EXPECT_EQ(report(whole(R"({"chose": 1, "from": ["rotate"]})", R"("rotate": {"range": [0, 30]})")),
+            "G1003 at 5:2: a node has no key `chose`\n");
+}
+
+TEST(PolicyReader, AWrongTypeHidesNoRange) {
+  const std::string table = R"("rotate": {"range": [0, 30], "clamp": [5, 1], "negate": "x"}, )"
+                            R"("turn": {"op": "rotate", "values": [1, 2]}, "invert": {})";
+  const std::string policy = R"({"seq": [["rotate", 1, 30], )"
+                             R"({"choose": 3, "from": ["rotate", "invert"], "replace": false}]})";
+  EXPECT_EQ(
+      report(whole(policy, table)),
+      "G1006 at 3:57: `negate` is true or false, found \"x\"\n"
+      "G1007 at 3:1: a clamp is from its least to its greatest, found [5, 1]\n"
+      "G1012 at 3:63: `turn` has 2 values, and there are 11 bins\n"
+      "G1007 at 5:24: a bin is from 0 to 10, found 30\n"
+      "G1007 at 5:29: how many are chosen without replacement is at most 2, which is all there is, found 3\n");
+  // Without the number of bins nobody knows which there are.
+  EXPECT_EQ(report(R"({"format": "augment-policy", "version": 1, "bins": "x", )"
+                   R"("augmentations": {"rotate": {"range": [0, 30]}}, "policy": ["rotate", 1, 30]})"),
+            "G1006 at 1:52: the number of bins is a whole number, found \"x\"\n");
 }
 
 TEST(PolicyReader, NamesThatMayStandInWhatCouldNotBeReadAreNotReported) {

@@ -132,6 +132,24 @@ Json prepare_rename(const Query& query) {
   return nullptr;
 }
 
+namespace {
+
+/// Refuses a new name that already means something where the old one stands, or that would take it from others.
+void refuse_clash(Document& document, const std::vector<Span>& places, const Symbol& symbol,
+                  const std::string& name) {
+  const Names& names = *document.syntax().names;
+  for (const Span& span : places) {
+    const Symbol* other = names.find(name, span.begin);
+    if (other == nullptr || other == &symbol) continue;
+    const Range at = range_in(document.buffer(), other->definition, Encoding::kUtf8);
+    throw RequestError(ErrorCode::kRequestFailed,
+                       fmt::format("`{}` is in use already: it is bound at line {} of {}", name,
+                                   at.begin.line + 1, fs::path(document.path()).filename().string()));
+  }
+}
+
+}  // namespace
+
 Json rename(const Query& query, const Workspace& workspace, const std::string& name) {
   if (!is_name(name)) throw RequestError(ErrorCode::kInvalidParams, fmt::format("`{}` is no name", name));
   const Symbol* symbol = symbol_at(query);
@@ -146,6 +164,7 @@ Json rename(const Query& query, const Workspace& workspace, const std::string& n
   if (symbol->name != origin.symbol->name) origin = {&query.document, symbol};  // a name of its own
   Json changes = Json::object();
   for (const auto& [path, place] : places_of(origin, workspace, true)) {
+    if (symbol->name != name) refuse_clash(*place.first, place.second, *origin.symbol, name);
     Json edits = Json::array();
     for (const Span& span : place.second)
       edits.push_back({{"range", location(*place.first, span, query.encoding)["range"]}, {"newText", name}});
