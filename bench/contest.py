@@ -37,11 +37,14 @@ class Contestant:
     def measure(self, timeout=None):
         result = self.server.ask(self.request, timeout) if self.server else harness.call_json(self.command, timeout)
         try:
-            self.rates.append(result["samples"] / result["seconds"])
+            samples, rate = result["samples"], result["samples"] / result["seconds"]
         except (KeyError, TypeError, ZeroDivisionError):
             raise harness.Failure(f"{self.name} answered without samples and seconds: {str(result)[:200]}") from None
+        if samples <= 0:
+            raise harness.Failure(f"{self.name} made no sample: {str(result)[:200]}")
+        self.rates.append(rate)
         if "cpu_seconds" in result:
-            self.cpu.append(result["cpu_seconds"] / result["samples"])
+            self.cpu.append(result["cpu_seconds"] / samples)
         if result.get("grew_bytes"):
             print(f"bench: {self.name} took {result['grew_bytes']} bytes more while it was timed: --warm-up is too short", file=sys.stderr)
         self.versions = result.get("versions", {})

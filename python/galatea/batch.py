@@ -1,5 +1,7 @@
 """What a loader delivers: batches, their outputs, and the samples of those."""
 
+from typing import Iterator
+
 import numpy as np
 
 __all__ = ["Batch", "Output", "Sample"]
@@ -204,7 +206,7 @@ class Output(_Tensor):
             raise IndexError(f"sample {sample} of a batch of {len(self)}")
         return Sample(self._batch, self._output, self._place(place))
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[Sample]:
         return (self[sample] for sample in range(len(self)))
 
     def _array(self):
@@ -366,7 +368,7 @@ class Batch:
             raise IndexError(f"output {key} of a batch with {len(self)}")
         return Output(self, number)
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[Output]:
         return iter([Output(self, number) for number in range(self._length)])
 
     def release(self) -> None:

@@ -1,5 +1,7 @@
 """What the loaders of torch, jax, tensorflow and paddle share: batches as tuples of tensors."""
 
+from typing import TYPE_CHECKING, Any, Iterator
+
 from . import loader as _loader
 
 __all__ = ["TensorLoader"]
@@ -12,7 +14,15 @@ class TensorLoader(_loader.Loader):
     what they make of ragged outputs.
     """
 
-    forms = ("list", "padded")
+    forms: tuple[str, ...] = ("list", "padded")
+
+    if TYPE_CHECKING:  # what type checkers and editors see of `_next`
+
+        def __iter__(self) -> Iterator[tuple[Any, ...]]: ...  # type: ignore[override]
+
+        def run(  # type: ignore[override]
+            self, epochs: int | None = None, *, progress: bool | str = False
+        ) -> Iterator[tuple[Any, ...]]: ...
 
     def __init__(self, source, *, ragged="list", fill=0, **options):
         if ragged not in self.forms:

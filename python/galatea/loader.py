@@ -5,7 +5,7 @@ import operator
 import os
 import sys
 import threading
-from typing import Any
+from typing import Any, Iterator
 
 from . import _c, arguments as _given, arrow as _arrow, engine as _engine
 from .batch import Batch
@@ -354,7 +354,7 @@ class Loader:
             if handle is not None:
                 handle.release()
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[Batch]:
         # A `for` that was left early is over. Behind load_state_dict() nothing was delivered yet.
         # Of an epoch that the host feeds, only the host knows where the next one begins.
         if self._begun and (self._sources or self._feeder or self._program.num_inputs == 0):
@@ -362,7 +362,7 @@ class Loader:
         self._token = token = object()
         return _Epoch(self, token)
 
-    def run(self, epochs: int | None = None, *, progress: bool | str = False):
+    def run(self, epochs: int | None = None, *, progress: bool | str = False) -> Iterator[Batch]:
         """Batches of several epochs, one after the other; `epochs`: the loader's.
 
         `progress`: True shows samples, samples a second, the batch of the epoch and the time that is

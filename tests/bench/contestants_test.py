@@ -80,18 +80,21 @@ class Rounds(BenchTest):
         silly = contest.Contestant("silly", self.script("print('{}')"), is_peer=True)
         slow = contest.Contestant("slow", self.script("import time; time.sleep(600)"), is_peer=True)
         zero = contest.Contestant("zero", self.script("print('{\"samples\": 1, \"seconds\": 0}')"), is_peer=True)
+        empty = contest.Contestant("empty", self.script("print('{\"samples\": 0, \"seconds\": 2, \"cpu_seconds\": 1}')"), is_peer=True)
         ours, limit = self.counting("galatea", 1), self.counting("limit", 2)
-        everyone = [limit, bad, silly, slow, zero, ours]
+        everyone = [limit, bad, silly, slow, zero, empty, ours]
         contest.run_rounds(everyone, 2, timeout=8, quiet=True)
         self.assertEqual(len(ours.rates), 2)
         self.assertIn("library is missing", bad.skipped)
         self.assertIn("without samples and seconds", silly.skipped)
         self.assertIn("did not end within 8 seconds", slow.skipped)
         self.assertIn("without samples and seconds", zero.skipped)
+        self.assertIn("empty made no sample", empty.skipped)
+        self.assertEqual(empty.rates, [])
         rows, entries = report.standings(everyone, limit, ours)
-        self.assertEqual([row[1] for row in rows[1:]], ["150", "SKIPPED", "SKIPPED", "SKIPPED", "SKIPPED", "75"])
+        self.assertEqual([row[1] for row in rows[1:]], ["150", *["SKIPPED"] * 5, "75"])
         self.assertEqual(rows[-1][3], "0.50 (0.50 - 0.50)")
-        self.assertEqual([entry["name"] for entry in entries if "skipped" in entry], ["bad", "silly", "slow", "zero"])
+        self.assertEqual([entry["name"] for entry in entries if "skipped" in entry], ["bad", "silly", "slow", "zero", "empty"])
         json.dumps(entries)
 
     def test_differences_stand_beside_the_times(self):

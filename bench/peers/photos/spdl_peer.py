@@ -62,9 +62,15 @@ def main():
         for path in order:
             yield path, labels[os.path.dirname(path)], chance.random(), chance.random() < 0.5
 
+    failures = []
+
     def one(item):
         path, label, seed, mirror = item
-        return decode(path, lambda width, height: random_window(width, height, random.Random(seed)), mirror), label
+        try:
+            return decode(path, lambda width, height: random_window(width, height, random.Random(seed)), mirror), label
+        except Exception as failure:  # SPDL writes it to its log, and leaves the picture out
+            failures.append(f"{path}: {type(failure).__name__}: {failure}")
+            raise
 
     def collate(items):
         return to_batch([frames for frames, _ in items]), torch.tensor([label for _, label in items])
@@ -73,7 +79,10 @@ def main():
         builder = spdl.pipeline.PipelineBuilder().add_source(source()).pipe(one, concurrency=args.threads).aggregate(args.batch_size)
         pipeline = builder.pipe(collate).add_sink(3).build(num_threads=args.threads)
         with pipeline.auto_stop():
-            return sum(images.shape[0] for images, _ in pipeline)
+            count = sum(images.shape[0] for images, _ in pipeline)
+        if count != len(paths):
+            raise SystemExit(f"SPDL gave {count} of {len(paths)} pictures; " + "; ".join(failures[:1]))
+        return count
 
     measure.report(run_epoch, args, {"spdl": version("spdl")})
 

@@ -6,6 +6,9 @@ The settings are kept and told, with DALI's bounds; the engine measures what it 
 from __future__ import annotations
 
 from .names import getter
+from .schemas import GetSchema as GetSchema
+from .schemas import OpSchema as OpSchema
+from .schemas import TryGetSchema as TryGetSchema
 from .tensors import TensorCPU as TensorCPU
 from .tensors import TensorGPU as TensorGPU
 from .tensors import TensorListCPU as TensorListCPU

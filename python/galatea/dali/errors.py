@@ -20,6 +20,14 @@ class ConstantError(PipelineError, TypeError, OverflowError):
     """A value cannot be a constant: its kind, for which DALI has the first class, or its size."""
 
 
+class NumberOfInputsError(ValueError, TypeError):
+    """A call has too few or too many inputs: DALI's second class is that of dynamic mode."""
+
+
+class NumberOfRangesError(ValueError, RuntimeError):
+    """More ranges than axes: DALI's tensors raise the first class, its batches the second."""
+
+
 class NothingFedError(PipelineError, IndexError):
     """An input has no batch."""
 

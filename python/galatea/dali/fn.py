@@ -18,7 +18,7 @@ from galatea.trace.node import Node as _Node
 
 from . import enumerations as _enumerations
 from . import types as _types
-from .errors import DeviceError
+from .errors import DeviceError, NumberOfInputsError
 from .external_source import Feed as _Feed
 from .external_source import name_of_input as _name_of_input
 from .graph import Again as _Again
@@ -156,7 +156,9 @@ def call(path: str, inputs: tuple, keywords: dict[str, Any], shown: str = "") ->
         raise ValueError(f"the lists of inputs of {shown} have different lengths")
     least, most = operator["inputs"]
     if operator.get("parameters") is None and not least <= len(inputs) <= most:
-        raise ValueError(f"nvidia.dali.{shown} takes {least} to {most} inputs, not {len(inputs)}")
+        raise NumberOfInputsError(
+            f"nvidia.dali.{shown} takes {least} to {most} inputs, not {len(inputs)}"
+        )
     for name in keywords:
         if name not in operator["args"] and name not in (known or ()) and name not in _COMMON:
             raise KeyError(f"{shown} has no argument `{name}`")

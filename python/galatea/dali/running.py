@@ -26,7 +26,6 @@ from .state import State
 from .types import PipelineAPIType
 from .values import FullBatches, list_of_parts
 
-
 _NOTHING_FED = "G0904"
 
 
@@ -100,6 +99,7 @@ class Running(State):
         self._full = FullBatches(self._max_batch_size)
         for name in inputs:
             self._fed.setdefault(name, collections.deque())
+        self._layouts_fed: dict[str, str] = {}
         for feed in self._feeds:
             if self._is_driven(feed) and feed.driver is None:
                 feed.driver = self._driver(feed)
@@ -300,6 +300,11 @@ class Running(State):
     def _hand_over_of(self, name: str, feed: Feed | None = None, may_lend: bool = True) -> None:
         """Gives the session one batch of an input."""
         samples, layout = self._fed[name].popleft()
+        before = self._layouts_fed.setdefault(name, layout)
+        if before and layout and layout != before:
+            raise RuntimeError(
+                f"the batches of the input {name!r} have the layout {before!r}; now {layout!r}"
+            )
         is_list = isinstance(samples, list)
         box = samples if is_list else [samples]
         del samples
@@ -382,17 +387,20 @@ class Running(State):
         if self._first_iter and self._exec_pipelined:
             for _ in range(self._depth):
                 self._first_iter = False
-                try:
-                    self._schedule_one()
-                except NothingFedError:
-                    # What was fed for fewer batches than are made ahead is enough to begin with.
-                    if self._to_consume and not any(self._fed.values()):
-                        break
-                    raise
-                if self._last_iter:
+                if not self._schedule_ahead() or self._last_iter:
                     break
         elif not self._last_iter:
+            self._schedule_ahead()
+
+    def _schedule_ahead(self) -> bool:
+        """Schedules a batch. False: nothing was fed for it, and those before it are not taken yet."""
+        try:
             self._schedule_one()
+        except NothingFedError:
+            if not self._to_consume or any(self._fed.values()):
+                raise
+            return False
+        return True
 
     def schedule_run(self) -> None:
         """Schedules a batch; the first call schedules `prefetch_queue_depth` of them."""

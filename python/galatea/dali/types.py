@@ -166,6 +166,15 @@ def text_of(value: Any) -> Any:
     return value
 
 
+class TensorLayout(str):
+    """The names of axes, a letter each: a text."""
+
+    def __repr__(self) -> str:
+        return f"nvidia.dali.types.TensorLayout({str.__repr__(self)})"
+
+    __str__ = str.__str__
+
+
 class PipelineAPIType(Enum):
     """Which of the ways to run a pipeline is used; they do not mix."""
 

@@ -69,8 +69,10 @@ def test_values_tell_what_they_are_not():
         ndd.as_tensor(batch)
     with pytest.raises(TypeError, match="draws nothing"):
         ndd.flip(batch, rng=ndd.random.RNG(seed=1))
-    with pytest.raises(NotImplementedError, match="experimental.dynamic.bfloat16"):
-        ndd.bfloat16()
+    with pytest.raises(NotImplementedError, match="experimental.dynamic.Stream"):
+        ndd.Stream()
+    with pytest.raises(TypeError, match="bfloat16 is only a name"):
+        ndd.cast(batch, dtype=ndd.bfloat16)
 
 
 def test_philox_gives_the_numbers_of_its_authors():

@@ -338,3 +338,16 @@ def test_tensorflow_refuses_sparse_outputs(files):
             print(error)
         """)
     assert "sparse" in out
+
+
+def test_sums_of_bytes_become_tensors_of_torch():
+    torch = pytest.importorskip("torch")
+    from galatea.dali.plugin.pytorch import DALIGenericIterator
+
+    pipe = dali.Pipeline(2, 1, None)
+    with pipe:
+        data = fn.external_source(lambda: [np.uint8([1, 2]), np.uint8([250, 251])])
+        pipe.set_outputs(fn.reductions.sum(data))
+    (batch,) = next(DALIGenericIterator(pipe, ["sum"], size=2))
+    assert batch["sum"].dtype == torch.uint64
+    assert batch["sum"].tolist() == [3, 501]

@@ -87,6 +87,18 @@ except galatea.UserError as error:
 state: dict = loader.state_dict()
 """
 
+FRAMEWORKS = """
+from galatea.jax import Loader as JaxLoader
+from galatea.torch import Loader
+
+for images, labels in Loader("train.dali-dsl", data="photos"):
+    total = images.sum() + labels[:, 0].long().sum()
+for (images,) in Loader("train.dali-dsl").run(2):
+    images.mean()
+for images, labels in JaxLoader("train.dali-dsl"):
+    images.mean()
+"""
+
 
 @pytest.fixture(scope="module")
 def stubs(tmp_path_factory):
@@ -117,10 +129,21 @@ def test_a_type_checker_takes_a_usual_pipeline(stubs):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("text", [DALI, USER], ids=["dali", "user"])
+@pytest.mark.parametrize("text", [DALI, USER, FRAMEWORKS], ids=["dali", "user", "frameworks"])
 def test_a_type_checker_takes_the_rest_of_the_package(stubs, text):
     done = mypy(stubs, text)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_a_type_checker_knows_what_loaders_give(stubs):
+    text = USER
+    wrong = {"batch.names": "batch.naems", "images.shape": "images.shaep", "release": "relaese"}
+    for right, misspelt in wrong.items():
+        assert right in text
+        text = text.replace(right, misspelt)
+    done = mypy(stubs, text)
+    for word in ("naems", "shaep", "relaese"):
+        assert f'has no attribute "{word}"' in done.stdout, done.stdout
 
 
 @pytest.mark.parametrize(

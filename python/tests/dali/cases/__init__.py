@@ -62,6 +62,7 @@ MODULES = (
     "dynamic",
     "dynamic_states",
     "corners",
+    "random_programs",
 )
 
 

@@ -206,3 +206,45 @@ def context(m, how):
     if how == "pool":
         return d.EvalContext(thread_pool=d.ThreadPool(2)).num_threads
     return [d.get_current_stream(), d.get_default_stream(), d.EvalContext().device_id]
+
+
+@each("bfloat16", "DataType", "ImageType", "InterpType", "float16", "float64", "int8", "bool")
+def what_an_element_type_says(m, name):
+    one = getattr(of(m), name)
+    says = [str(one), repr(one), one.name, one.kind.name, one.bits, one.bytes, str(one.type_id)]
+    return says + [one.exponent_bits, one.significand_bits]
+
+
+@case
+def names_of_element_types_without_tensors(m):
+    d = of(m)
+    same = [d.bfloat16 == d.float16, d.DataType == d.ImageType, d.dtype("bfloat16") == d.bfloat16]
+    parsed = [repr(d.dtype(name)) for name in ("InterpType", "DataType")]
+    kinds = [one.name for one in d.DType.Kind]
+    return same + parsed + kinds + [m.raises(lambda: d.dtype("bf16"))]
+
+
+@case
+def modes_inside_modes(m):
+    modes = of(m).EvalMode
+    found = [modes.current(), modes.default.name, [one.name for one in modes]]
+    with modes.sync_cpu as entered:
+        found += [entered, modes.current()]
+        with modes.deferred:
+            found.append(modes.current())
+        found.append(modes.current())
+    return [str(one) for one in found] + [str(modes.current())]
+
+
+@each(
+    no_samples_of_a_reader=lambda m, d: list(
+        d.readers.File(file_root=m.files(3)).next_epoch(batch_size=0)
+    ),
+    far_outside=lambda m, d: m.np.array(d.tensor([1, 2])[7]),
+    too_many_ranges=lambda m, d: m.np.array(d.tensor([1, 2])[0, 0]),
+    one_cpu=lambda m, d: d.Device("cpu", 3),
+    two_inputs=lambda m, d: d.flip(d.tensor(m.image(2, 2)), d.tensor(m.image(2, 2))),
+    value_by_position=lambda m, d: d.full([2], 3.5),
+)
+def refused_in_dynamic_mode(m, call):
+    call(m, of(m))

@@ -1,6 +1,7 @@
 """What inputs accept from batch to batch, and states of pipelines whose data Python makes."""
 
 import warnings
+from itertools import product
 
 from . import case, each
 
@@ -155,3 +156,17 @@ def checkpoint_of_a_source(m, kind):
         warnings.simplefilter("always")
         body().build()
     return [one.category for one in caught]
+
+
+@each(*product((1, 2, 3), (1, 2, 4), (True, False)))
+def several_batches_before_several_runs(m, what):
+    depth, count, is_pipelined = what
+    more = {} if is_pipelined else {"exec_async": False, "exec_pipelined": False}
+    pipe = m.Pipeline(2, 1, None, prefetch_queue_depth=depth, **more)
+    with pipe:
+        pipe.set_outputs(m.fn.external_source(name="x", layout="X"))
+    pipe.build()
+    for number in range(count):
+        pipe.feed_input("x", [m.np.int32([number])] * 2)
+    found = [m.plain(pipe.run()) for _ in range(count)]
+    return found + [m.raises(pipe.run) != "nothing"]

@@ -278,3 +278,35 @@ def functions_that_are_pickled_by_value(m):
         return 3
 
     return m.load("pickling").pickle_by_value(fun=three)()
+
+
+@each("Resize", "readers__File", "Cat", "CropMirrorNormalize", "experimental__ImageDecoder")
+def schema(m, name):
+    one = m.backend.GetSchema(name)
+    said = [one.Name(), one.OperatorName(), one.ModulePath(), one.IsDeprecated()]
+    names = one.GetArgumentNames()
+    has = [one.HasArgument(names[0]), one.HasArgument("nope"), one.IsArgumentOptional("nope")]
+    optional = {name: one.IsArgumentOptional(name) for name in names}
+    return said + has + [one.MinNumInput(), one.MaxNumInput(), names, optional]
+
+
+@case
+def schema_that_there_is_not(m):
+    backend = m.backend
+    return [backend.TryGetSchema("Nope"), m.raises(lambda: backend.GetSchema("Nope"))]
+
+
+@case
+def layout_as_an_object(m):
+    one = m.types.TensorLayout("HWC")
+    return [repr(one), str(one), len(one), one == "HWC", one == m.types.TensorLayout("HWC")]
+
+
+@case
+def settings_under_both_names(m):
+    other = m.load("backend_impl")
+    before = m.backend.GetHostBufferGrowthFactor()
+    other.SetHostBufferGrowthFactor(1.5)
+    found = [m.backend.GetHostBufferGrowthFactor(), other.GetCUDADeviceCount()]
+    other.SetHostBufferGrowthFactor(before)
+    return found

@@ -23,7 +23,11 @@ from .data import as_tensor as as_tensor
 from .data import batch as batch
 from .data import tensor as tensor
 from .files import imread as imread
+from .kinds import DataType as DataType
 from .kinds import DType as DType
+from .kinds import ImageType as ImageType
+from .kinds import InterpType as InterpType
+from .kinds import bfloat16 as bfloat16
 from .kinds import boolean as bool  # noqa: A001, F401  (DALI's name)
 from .kinds import dtype as dtype
 from .kinds import float16 as float16

@@ -12,6 +12,7 @@ import numpy as np
 from galatea.trace import operators
 
 from ... import fn, math, types
+from ...errors import OperatorError
 from ...names import document
 from ...pipeline import Pipeline
 from ...signatures import sign
@@ -63,6 +64,8 @@ def is_batch(value: Any) -> bool:
 
 def size_of(values: list, batch_size: int | None) -> int | None:
     """The batch size that the inputs and arguments of a call have; None: no batch is among them."""
+    if batch_size is not None and batch_size < 1:
+        raise OperatorError(f"a batch has at least one sample, not {batch_size}")
     for one in values:
         if is_batch(one):
             if batch_size is not None and len(as_batch(one)._arrays) != batch_size:
@@ -73,9 +76,7 @@ def size_of(values: list, batch_size: int | None) -> int | None:
     return batch_size
 
 
-def run(
-    what: Any, body: Callable, values: list, batch_size: int | None, rng: Any = None
-) -> Any:
+def run(what: Any, body: Callable, values: list, batch_size: int | None, rng: Any = None) -> Any:
     """Runs `body` on nodes that hold `values`; `what` tells it apart from others."""
     size = size_of(values, batch_size)
     count = 1 if size is None else size
@@ -115,6 +116,8 @@ def run(
 def _constant(value: Any) -> Any:
     """An argument as pipelines take it."""
     if isinstance(value, kinds.DType):
+        if value.type_id is None:
+            raise TypeError(f"{value.name} is only a name: operators have no such element type")
         return value.type_id
     if isinstance(value, places.Device):
         return value.device_type

@@ -7,6 +7,7 @@ from typing import Any, Callable, Iterable, Sequence
 import numpy as np
 
 from ... import tensor_text, types
+from ...errors import NumberOfRangesError, OperatorError
 from ...tensors import TensorCPU, TensorListCPU, array_of, check_layout
 from . import kinds
 from .places import Device
@@ -97,8 +98,13 @@ def _sliced(array: np.ndarray, ranges: tuple, place: int) -> np.ndarray:
 
     named = sum(one is not Ellipsis for one in ranges)
     if named > array.ndim:
-        raise ValueError(f"{named} ranges are more than the {array.ndim} axes of the tensor")
-    return np.asarray(array[tuple(map(part, ranges))], array.dtype)
+        raise NumberOfRangesError(
+            f"{named} ranges are more than the {array.ndim} axes of the tensor"
+        )
+    try:
+        return np.asarray(array[tuple(map(part, ranges))], array.dtype)
+    except IndexError as error:  # of numpy's, which says index, axis and extent
+        raise OperatorError(str(error)) from None
 
 
 class _Arithmetic:
@@ -330,9 +336,7 @@ class Batch(_Arithmetic):
         return made
 
     @staticmethod
-    def broadcast(
-        sample: Any, batch_size: int, device: Any = None, dtype: Any = None
-    ) -> "Batch":
+    def broadcast(sample: Any, batch_size: int, device: Any = None, dtype: Any = None) -> "Batch":
         """A batch of one tensor, `batch_size` times."""
         if isinstance(sample, Batch):
             raise ValueError("a batch is no sample of a batch")
@@ -340,7 +344,9 @@ class Batch(_Arithmetic):
         return Batch._of([made._array] * batch_size, made._layout)
 
     dtype = property(lambda self: kinds.DType.from_fw_type(self._arrays[0].dtype), doc="Its type.")
-    shape = property(lambda self: [tuple(one.shape) for one in self._arrays], doc="Extents of each.")
+    shape = property(
+        lambda self: [tuple(one.shape) for one in self._arrays], doc="Extents of each."
+    )
     ndim = property(lambda self: self._arrays[0].ndim, doc="The number of axes of a sample.")
     layout = property(lambda self: self._layout or None, doc="A letter an axis; None: unknown.")
     device = property(lambda self: Device.CPU, doc="Where it lies: the host's memory.")

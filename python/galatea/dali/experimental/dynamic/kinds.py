@@ -9,6 +9,8 @@ import numpy as np
 
 from ... import types
 
+_EXPONENT_BITS = {16: 5, 32: 8, 64: 11}
+
 
 class DType:
     """An element type: `kind`, `bits`, and `type_id`, its member of `types.DALIDataType`."""
@@ -20,24 +22,43 @@ class DType:
         unsigned = 2
         float = 3
         bool = 4
+        enum = 5
 
-    def __init__(self, kind: "DType.Kind", bits: int, type_id: Any = None):
-        self.kind, self.bits, self.type_id = kind, bits, type_id
-        self.name = "bool" if kind is DType.Kind.bool else f"{kind.name[0]}{bits}"
-        self.name = self.name.replace("s", "i") if kind is DType.Kind.signed else self.name
+    def __init__(
+        self,
+        kind: "DType.Kind",
+        bits: int,
+        exponent_bits: int | None = None,
+        significand_bits: int | None = None,
+        type_id: Any = None,
+        name: str | None = None,
+    ):
+        self.kind, self.bits, self.bytes, self.type_id = kind, bits, bits // 8, type_id
+        self.exponent_bits = self.significand_bits = None
+        if kind is DType.Kind.float:
+            self.exponent_bits = exponent_bits or _EXPONENT_BITS[bits]
+            self.significand_bits = significand_bits or bits - self.exponent_bits - 1
+        letter = "i" if kind is DType.Kind.signed else kind.name[0]
+        self.name = name or ("bool" if kind is DType.Kind.bool else f"{letter}{bits}")
 
     @property
     def numpy(self) -> np.dtype:
         """The same type of numpy's."""
+        if self.type_id is None or self.kind is DType.Kind.enum:
+            raise TypeError(f"{self.name} is only a name: numpy has no such element type")
         return np.dtype(types.to_numpy_type(self.type_id))
+
+    def _key(self) -> tuple:
+        enumeration = self.name if self.kind is DType.Kind.enum else ""
+        return self.kind, self.bits, self.exponent_bits, enumeration
 
     def __eq__(self, other: Any) -> bool:
         if not isinstance(other, DType):
             return NotImplemented
-        return (self.kind, self.bits) == (other.kind, other.bits)
+        return self._key() == other._key()
 
     def __hash__(self) -> int:
-        return hash((self.kind, self.bits))
+        return hash(self._key())
 
     def __str__(self) -> str:
         return self.name
@@ -45,9 +66,8 @@ class DType:
     def __repr__(self) -> str:
         parts = ""
         if self.kind is DType.Kind.float:
-            exponent = {16: 5, 32: 8, 64: 11}[self.bits]
-            significand = self.bits - exponent - 1
-            parts = f", exponent_bits={exponent}, significand_bits={significand}"
+            parts = f", exponent_bits={self.exponent_bits}"
+            parts += f", significand_bits={self.significand_bits}"
         return f"DType(kind=Kind.{self.kind.name}, bits={self.bits}{parts})"
 
     @staticmethod
@@ -65,7 +85,7 @@ class DType:
     @staticmethod
     def parse(name: str) -> "DType":
         """The type of a short name: "u8", "f32", "bool"."""
-        for one in _OF_ID.values():
+        for one in (*_OF_ID.values(), bfloat16):
             if one.name == name:
                 return one
         raise ValueError(f"there is no element type {name!r}; there are {', '.join(_names())}")
@@ -88,7 +108,12 @@ def _names() -> list[str]:
 def _made(name: str, type_id: types.DALIDataType) -> DType:
     kind = name.rstrip("0123456789")
     bits = int(name[len(kind) :] or 8)
-    _OF_ID[type_id] = DType(DType.Kind[_KINDS.get(kind, kind)], bits, type_id)
+    _OF_ID[type_id] = DType(DType.Kind[_KINDS.get(kind, kind)], bits, type_id=type_id)
+    return _OF_ID[type_id]
+
+
+def _enumeration(name: str, type_id: types.DALIDataType) -> DType:
+    _OF_ID[type_id] = DType(DType.Kind.enum, 32, type_id=type_id, name=name)
     return _OF_ID[type_id]
 
 
@@ -104,6 +129,11 @@ float16 = _made("float16", types.FLOAT16)
 float32 = _made("float32", types.FLOAT)
 float64 = _made("float64", types.FLOAT64)
 boolean = _made("bool", types.BOOL)
+# Names without tensors, as DALI's.
+bfloat16 = DType(DType.Kind.float, 16, exponent_bits=8, significand_bits=7, name="bfloat16")
+DataType = _enumeration("DataType", types.DATA_TYPE)
+ImageType = _enumeration("ImageType", types.IMAGE_TYPE)
+InterpType = _enumeration("InterpType", types.INTERP_TYPE)
 
 
 def dtype(what: Any) -> DType:

@@ -21,6 +21,8 @@ class Device:
         kind, _, number = str(name).partition(":")
         if kind not in ("cpu", "gpu", "cuda") or (number and not number.isdigit()):
             raise ValueError(f"a device is 'cpu' or 'gpu', or 'gpu:0' and the like, not {name!r}")
+        if kind == "cpu" and device_id:
+            raise ValueError(f"there is one device 'cpu', without the number {device_id}")
         self.device_type = "cpu" if kind == "cpu" else "gpu"
         given = int(number) if number else device_id
         self.device_id = None if kind == "cpu" else given or 0
@@ -103,6 +105,28 @@ class EvalMode(_Scope, Enum):
     eager = 2
     sync_cpu = 3
     sync_full = 4
+    default = eager
+
+    def __enter__(self) -> None:  # type: ignore[override]
+        _modes().append(self)
+
+    def __exit__(self, *_: Any) -> None:
+        _modes().pop()
+
+    @staticmethod
+    def current() -> "EvalMode":
+        """The mode of the innermost `with` of this thread."""
+        return (_modes() or [EvalMode.default])[-1]
+
+
+_entered = threading.local()
+
+
+def _modes() -> list[EvalMode]:
+    """The modes that this thread is in."""
+    if not hasattr(_entered, "modes"):
+        _entered.modes = []
+    return _entered.modes
 
 
 class ThreadPool:

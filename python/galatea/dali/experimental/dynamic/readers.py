@@ -6,6 +6,7 @@ import base64
 from typing import Any, Iterator
 
 from ... import fn
+from ...errors import OperatorError
 from ...names import document
 from ...pipeline import Pipeline
 from ...signatures import sign
@@ -126,6 +127,8 @@ class Reader:
         """
         if capture and batch_size is None:
             raise ValueError("`capture` needs a batch size")
+        if batch_size is not None and batch_size < 1:
+            raise OperatorError(f"a batch has at least one sample, not {batch_size}")
         return self._epoch(batch_size)
 
     def _epoch(self, size: int | None) -> Iterator:

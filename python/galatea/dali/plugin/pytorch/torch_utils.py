@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import torch
 
 from ...names import getter, missing
@@ -27,6 +28,8 @@ def to_torch(array: Any) -> torch.Tensor:
     """A torch tensor over the memory of a numpy array, or over a copy where torch takes it not."""
     if not array.flags.writeable or any(stride < 0 for stride in array.strides):
         array = array.copy()
+    if array.dtype.char == "Q":  # numpy has two types of this size and kind, torch takes one
+        array = array.view(np.uint64)
     return torch.from_numpy(array)
 
 
