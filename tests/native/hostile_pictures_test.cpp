@@ -5,11 +5,8 @@
 // written beside the output (raw_window looks).
 #include <gtest/gtest.h>
 
-#include <sys/resource.h>
-
 #include <algorithm>
 #include <cstdint>
-#include <fstream>
 #include <limits>
 
 #include <fmt/format.h>
@@ -18,6 +15,7 @@
 #include "tests/native/decoding.h"
 #include "tests/native/pictures.h"
 #include "tests/native/sample_pictures.h"
+#include "tests/support/address_space.h"
 #include "tests/support/cases.h"
 
 namespace galatea::native {
@@ -42,29 +40,6 @@ File with_number(File file, size_t at, size_t width, uint64_t number, bool is_li
   return file;
 }
 
-/// For as long as it lives, the process may take this much more address space: a size that was believed throws,
-/// or is refused. (A sanitizer's shadow leaves no room for that.)
-class AddressSpace {
- public:
-  explicit AddressSpace(uint64_t more) {
-    if (testing::kSanitized) return;
-    uint64_t pages = 0;
-    std::ifstream("/proc/self/statm") >> pages;
-    ::getrlimit(RLIMIT_AS, &before_);
-    rlimit now = before_;
-    now.rlim_cur = pages * 4096 + more;
-    ::setrlimit(RLIMIT_AS, &now);
-  }
-  ~AddressSpace() {
-    if (!testing::kSanitized) ::setrlimit(RLIMIT_AS, &before_);
-  }
-  AddressSpace(const AddressSpace&) = delete;
-  AddressSpace& operator=(const AddressSpace&) = delete;
-
- private:
-  rlimit before_{};
-};
-
 void look(const File& file) {
   const auto header = read_header(file);
   if (!header) {
@@ -84,7 +59,7 @@ void look(const File& file) {
 /// A run takes every so manieth of all numbers, of which the test's scale says how many.
 void sweep(const Sample& sample) {
   ASSERT_TRUE(decode(sample.file)) << sample.name;
-  const AddressSpace limit(uint64_t{512} << 20);
+  const testing::AddressSpace limit(uint64_t{512} << 20);
   const int64_t step = 101 - testing::scale();
   int64_t number = static_cast<int64_t>(sample.file.size()) % step;
   for (size_t at = 0; at < sample.file.size(); ++at)

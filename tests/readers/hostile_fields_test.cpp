@@ -6,8 +6,6 @@
 // and the place in it; what is asked of memory and of the disk is bounded by the size of the file.
 #include <gtest/gtest.h>
 
-#include <sys/resource.h>
-
 #include <array>
 #include <cstring>
 #include <filesystem>
@@ -31,6 +29,7 @@
 #include "tests/native/plain_call.h"
 #include "tests/readers/number_fields.h"
 #include "tests/readers/recorded_cases.h"
+#include "tests/support/address_space.h"
 #include "tests/support/cases.h"
 
 namespace galatea::testing {
@@ -114,29 +113,6 @@ uint64_t bytes_read() {
   io >> word >> bytes;
   return bytes;
 }
-
-/// For as long as it lives, the process may take this much more address space, and no more: a size that was
-/// believed throws. (A sanitizer's shadow leaves no room for that.)
-class AddressSpace {
- public:
-  explicit AddressSpace(uint64_t more) {
-    if (kSanitized) return;
-    uint64_t pages = 0;
-    std::ifstream("/proc/self/statm") >> pages;
-    ::getrlimit(RLIMIT_AS, &before_);
-    rlimit now = before_;
-    now.rlim_cur = pages * 4096 + more;
-    ::setrlimit(RLIMIT_AS, &now);
-  }
-  ~AddressSpace() {
-    if (!kSanitized) ::setrlimit(RLIMIT_AS, &before_);
-  }
-  AddressSpace(const AddressSpace&) = delete;
-  AddressSpace& operator=(const AddressSpace&) = delete;
-
- private:
-  rlimit before_{};
-};
 
 class HostileFields : public ::testing::Test {
  protected:
