@@ -148,7 +148,7 @@ Result<std::vector<std::string>> expand_braces(const std::string& text) {
 Result<std::vector<std::string>> expand_paths(const std::vector<std::string>& paths) {
   std::vector<std::string> out;
   for (const std::string& written : paths) {
-    const std::string path = written.starts_with("file://") ? written.substr(7) : written;
+    const std::string path = written.starts_with("file:///") ? written.substr(7) : written;
     if (exists(path)) {
       out.push_back(path);
       continue;

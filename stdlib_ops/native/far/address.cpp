@@ -101,7 +101,7 @@ std::string shown(std::string_view path) {
 }
 
 std::string join(std::string_view root, std::string_view name) {
-  if (starts(name, "file://")) return std::string(name.substr(7));
+  if (starts(name, "file:///")) return std::string(name.substr(7));
   if (root.empty() || is_far(name)) return std::string(name);
   if (!is_far(root)) return (std::filesystem::path(root) / name).string();
   if (starts(name, "/")) return std::string(name);
