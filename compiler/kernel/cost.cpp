@@ -2,6 +2,7 @@
 #include "compiler/kernel/cost.h"
 
 #include <algorithm>
+#include <functional>
 
 #include <fmt/format.h>
 
@@ -13,6 +14,7 @@ namespace {
 constexpr double kOperationsPerByte = 2;
 constexpr double kOperationsPerScattered = 8;  ///< an element that no vector fetches
 constexpr double kUsualExtent = 224;
+constexpr double kOverlapOfWindows = 2;  ///< how often windows show an element of a row, about
 
 double weight(const ExprNode& e) {
   switch (e.kind) {
@@ -118,6 +120,23 @@ Stage with_rows_joined(const Kernel& kernel, Stage map) {
   return map;
 }
 
+/// Whether a row is read in windows: at a step's multiple along one axis, one by one along another.
+bool reads_windows(const Expr& index) {
+  bool steps = false, runs = false;
+  const std::function<void(const Expr&)> look = [&](const Expr& term) {
+    const bool sums =
+        term->kind == ExprKind::kOp && (term->op == ScalarOp::kAdd || term->op == ScalarOp::kSub);
+    if (sums)
+      std::ranges::for_each(term->args, look);
+    else if (term->kind == ExprKind::kAxis)
+      runs = true;
+    else if (term->kind == ExprKind::kOp && term->op == ScalarOp::kMul && contains(term, ExprKind::kAxis))
+      steps = true;
+  };
+  look(index);
+  return steps && runs;
+}
+
 /// Elements of inputs that lie apart where those of the map lie side by side, so that no vector fetches them.
 int loads_across_rows(const Kernel& kernel, const Stage& map) {
   int loads = 0;
@@ -193,7 +212,9 @@ Recomputation recomputation(const Kernel& kernel, int stage) {
         std::vector<Expr> box = box_of(reader, part);
         if (const auto grouped = grouped_axis(*e)) take_apart(*grouped, reader, map, &box);
         if (is_shared_by_channels(reader, e)) box[reader.extents.size() - 1] = const_int(1);
-        const double volume = relative_volume(box, map.extents);
+        double volume = relative_volume(box, map.extents);
+        // Of so many windows of that length as there are, no extent tells how far they overlap.
+        if (map.rank() == 1 && reads_windows(e->args[0])) volume = std::min(volume, kOverlapOfWindows);
         out.evaluations += volume;
         if (Affine along; !e->args.empty() && !match_affine(e->args.back(), &along))
           out.scattered += volume * in_a_row;
