@@ -176,7 +176,7 @@ bool Lowering::is_near(const Linear& index, const Expr& extent) const {
   return found && index.rest.empty() && low >= -kNear && high <= kNear;
 }
 
-/// Rows of `e` elements, of which x / e is one and x % e the place in it: what lies densely has x as its offset.
+/// In dense rows of e elements x / e is a row and x % e the place in it: the offset is x.
 void Lowering::rejoin_rows(Linear* sum) const {
   const auto is_op = [](const Expr& e, ScalarOp op) { return e->kind == ExprKind::kOp && e->op == op; };
   std::vector<Expr>& rest = sum->rest;
@@ -191,10 +191,9 @@ void Lowering::rejoin_rows(Linear* sum) const {
       return steps && same(quotient->args[1], divisor) && same(quotient->args[0], x);
     });
     if (rows == rest.end()) continue;
-    rest.erase(rows);
-    rest.erase(std::ranges::find_if(rest, [&](const Expr& e) {
-      return is_op(e, ScalarOp::kRem) && same(e->args[0], x) && same(e->args[1], divisor);
-    }));
+    const auto row = static_cast<size_t>(rows - rest.begin());
+    for (const size_t place : {std::max(i, row), std::min(i, row)})
+      rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(place));
     add_scaled(sum, linearize(x), const_int(1));
     return;
   }

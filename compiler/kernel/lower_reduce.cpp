@@ -6,8 +6,8 @@
 // element n of the box belongs to lane n % 16; integers, which any order suits, are in
 // lower_reduce_integers.cpp.
 //
-// Lanes over the results alone, the resampling of `wav` takes 4 times as long, `normalize` of `asr` twice
-// (`./dev bench asr`, 2-core AMD EPYC, Zen 5).
+// Lanes over the results alone, `wav` takes twice as long, `normalize` 1.9 times (`./dev bench asr`, 2-core
+// AMD EPYC, Zen 5).
 #include <algorithm>
 #include <functional>
 #include <limits>

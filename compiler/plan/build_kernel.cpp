@@ -261,11 +261,11 @@ class Builder {
     return (e->kinds & kPerElement) != 0;
   }
 
-  /// A division of an element's by what says by its form that it is not zero: it goes on saying so. Empty: it is no such
-  /// division.
+  /// What an element's number is divided by, or multiplied with, goes on saying by its form that it is not
+  /// zero: so rows that are taken apart can be put together. Empty: it is no such operation.
   Expr with_plain_divisor(const kernel::ExprNode& e, bool reads_elements) {
-    if (e.kind != ExprKind::kOp || (e.op != ScalarOp::kDiv && e.op != ScalarOp::kRem) ||
-        e.type != DType::kI64)
+    if (e.kind != ExprKind::kOp || e.type != DType::kI64 ||
+        (e.op != ScalarOp::kDiv && e.op != ScalarOp::kRem && e.op != ScalarOp::kMul))
       return {};
     const Expr& divisor = e.args[1];
     if (is_per_element(divisor) || kernel::is_const(divisor) || !kernel::is_never_zero(divisor)) return {};

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/scalar_op.h"
+#include "stdlib_ops/native/far/address.h"
 
 namespace galatea::native {
 namespace {
@@ -26,8 +27,8 @@ std::shared_ptr<LookedAt> looked_at(runtime::NativeContext& context) {
 Result<std::string> name_of_file(const runtime::Tensor& tensor) {
   std::vector<uint8_t> copy;
   const std::span<const uint8_t> bytes = bytes_of_input(tensor, copy);
-  std::string name(bytes.begin(), std::ranges::find(bytes, uint8_t{0}));
-  if (name.starts_with("file://")) name.erase(0, 7);
+  const std::string written(bytes.begin(), std::ranges::find(bytes, uint8_t{0}));
+  std::string name(far::path_of_address(written));
   if (name.empty()) return unusable("the name of a file is empty", "give its bytes, as np.frombuffer does");
   if (name.size() >= kMostLetters)
     return unusable(fmt::format("the name of a file has {} bytes", name.size()),

@@ -148,7 +148,7 @@ Result<std::vector<std::string>> expand_braces(const std::string& text) {
 Result<std::vector<std::string>> expand_paths(const std::vector<std::string>& paths) {
   std::vector<std::string> out;
   for (const std::string& written : paths) {
-    const std::string path = written.starts_with("file:///") ? written.substr(7) : written;
+    const std::string path(far::path_of_address(written));
     if (exists(path)) {
       out.push_back(path);
       continue;
@@ -170,7 +170,7 @@ Result<std::vector<std::string>> paths_of(const nlohmann::json& config, const ch
 }
 
 Result<std::vector<std::string>> expand_name(const std::string& folder, const std::string& written) {
-  const std::string name = written.starts_with("file://") ? written.substr(7) : written;
+  const std::string name(far::path_of_address(written));
   if (!has_patterns({name}) || exists(far::join(folder, name))) return std::vector{name};
   std::vector<std::string> out;
   GALATEA_ASSIGN(const std::vector<std::string> names, expand_braces(name));

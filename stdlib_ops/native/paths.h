@@ -16,9 +16,9 @@ namespace galatea::native {
 /// numbers, with leading zeros where a bound has them. Braces that are neither stand for themselves.
 Result<std::vector<std::string>> expand_braces(const std::string& text);
 
-/// The files of a list: "file://" is left out, braces are expanded, and *, ? and […] (glob(7)) are what matches
-/// them, sorted by the bytes of the names; nothing that matches is an error. What is the name of a file as it
-/// stands is that file.
+/// The files of a list: "file:///data/a" is "/data/a", braces are expanded, and *, ? and […] (glob(7)) are
+/// what matches them, sorted by the bytes of the names; nothing that matches is an error. What is the name of
+/// a file as it stands is that file.
 Result<std::vector<std::string>> expand_paths(const std::vector<std::string>& paths);
 /// Of an argument that is one text or a list of them.
 Result<std::vector<std::string>> paths_of(const nlohmann::json& config, const char* key);

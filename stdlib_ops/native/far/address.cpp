@@ -67,6 +67,10 @@ std::string_view other_scheme(std::string_view path) {
   return path.substr(begin, end - begin);
 }
 
+std::string_view path_of_address(std::string_view path) {
+  return starts(path, "file:///") ? path.substr(7) : path;
+}
+
 Result<Address> parse_address(std::string_view text) {
   GALATEA_CHECK(is_far(text), "no far address");
   if (text.size() > kMaxAddress)
@@ -100,8 +104,8 @@ std::string shown(std::string_view path) {
   return fmt::format("{}{}", scheme, rest);
 }
 
-std::string join(std::string_view root, std::string_view name) {
-  if (starts(name, "file:///")) return std::string(name.substr(7));
+std::string join(std::string_view root, std::string_view written) {
+  const std::string_view name = path_of_address(written);
   if (root.empty() || is_far(name)) return std::string(name);
   if (!is_far(root)) return (std::filesystem::path(root) / name).string();
   if (starts(name, "/")) return std::string(name);

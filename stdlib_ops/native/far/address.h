@@ -30,6 +30,8 @@ bool is_far(std::string_view path);
 /// The scheme of an address of another kind, such as "ftp", also where it stands behind the folder of a list;
 /// "" where there is none.
 std::string_view other_scheme(std::string_view path);
+/// A path that is written as an address of this machine, "file:///data/a", as the path; any other as it is.
+std::string_view path_of_address(std::string_view path);
 /// Errors say what an address lacks.
 Result<Address> parse_address(std::string_view text);
 /// A path as messages show it: one of this machine as it is.
