@@ -155,6 +155,8 @@ Value Evaluator::find_operator(ModuleObject& names, const std::string& name, Spa
   Diagnostic diagnostic = diagnose(Message::kUnknownOperator, span, {shown});
   if (const Suggestion* known = find_suggestion(Place::kOperator, "", path)) {
     diagnostic.help = help_of(*known, first_argument(sources_, span));
+  } else if (const std::string line = where_in_library(*library_.at("galatea"), name); !line.empty()) {
+    diagnostic.help = line;  // `fn.galatea.reverb`, which the library defines in the language
   } else if (const auto meant = meant_operator(path, name, candidates)) {
     diagnostic.help =
         objects ? "did you mean `ops." + class_path(meant->name) + "`?" : help_of(*meant, path, "fn.");
