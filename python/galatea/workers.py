@@ -29,6 +29,7 @@ __all__ = ["Pool", "WorkerError"]
 
 _ALIGNMENT = 64
 _READ_BEHIND = 64  # what kernels may read behind a sample (GALATEA_PADDING)
+_PAGE = 4096
 _pools: "weakref.WeakSet[Pool]" = weakref.WeakSet()
 
 
@@ -171,8 +172,12 @@ def _answer(channel: socket.socket, memory: _Memory, result: Any) -> None:
         begin = (end + _ALIGNMENT - 1) // _ALIGNMENT * _ALIGNMENT
         places.append(_Array(array.dtype.str, array.shape, begin))
         end = begin + array.nbytes
-    is_new = memory.fit(end + _READ_BEHIND)
+    # The library copies what ends where a page does, since it may read behind it; and then the
+    # samples lie in a row no longer.
+    shift = _ALIGNMENT if -end % _PAGE < _READ_BEHIND else 0
+    is_new = memory.fit(end + shift + _READ_BEHIND)
     for array, place in zip(arrays, places):
+        place.offset += shift
         to = np.ndarray(array.shape, array.dtype, memory.map, place.offset)
         to[...] = array
     _send(channel, ("result", form, places), memory.descriptor if is_new else None)
@@ -210,10 +215,16 @@ def _work(channel: socket.socket, parent: int, sources: Any, loads, to_close: li
             _answer(channel, memories[slot], [result] if caller.batch else result)
         except StopIteration:
             ended[context] = generation
-            _send(channel, ("stop",))
+            told: tuple = ("stop",)
         except Exception as error:
             name = next(c.__name__ for c in type(error).__mro__ if c.__module__ == "builtins")
-            _send(channel, ("error", name, str(error), traceback.format_exc()))
+            told = ("error", name, str(error), traceback.format_exc())
+        else:
+            continue
+        try:
+            _send(channel, told)
+        except OSError:  # the parent ended meanwhile
+            os._exit(0)
 
 
 # In the parent.

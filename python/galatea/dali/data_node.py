@@ -35,6 +35,12 @@ def check_operand(value: Any, place: int, shown: str) -> None:
         )
 
 
+def _check(value: Any) -> None:
+    """TypeError where `value` is no data node."""
+    if not isinstance(value, DataNode):
+        raise TypeError(f"a data node is wanted, not a {type(value).__name__}")
+
+
 def _takes_elements(index: _Index) -> bool:
     """Whether an index takes less than everything: `x[:]` only looks at the number of axes."""
     return not all(isinstance(one, _Slice) and not one.parts() for one in index.selectors)

@@ -7,6 +7,7 @@ those that it has not can be named, and raise NotImplementedError where they are
 from __future__ import annotations
 
 import functools as _functools
+import re as _re
 import sys
 import warnings
 from typing import Any, Callable
@@ -272,6 +273,22 @@ def _function(path: str) -> Callable:
     else:
         function.__doc__ = _operators.documentation(operator)
     return function
+
+
+def _to_snake_case(name: str) -> str:
+    """The name of a function of that of its class: "crop_mirror_normalize", "tfrecord", "mfcc"."""
+    return (
+        _functions_of_classes().get(name)
+        or _re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).lower()
+    )
+
+
+@_functools.cache
+def _functions_of_classes() -> dict[str, str]:
+    return {
+        path.rpartition(".")[2]: name.rpartition(".")[2]
+        for path, name in _document()["classes"].items()
+    }
 
 
 @_functools.cache

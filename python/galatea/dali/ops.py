@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys as _sys
 from typing import Any
 
 from galatea.trace import operators as _engine_operators
@@ -108,6 +109,7 @@ def _class(path: str, function: str) -> type:
         Operator.__init__(self, **arguments)
 
     def __call__(self, *inputs: Any, **arguments: Any) -> Any:
+        """Adds a call to the pipeline: its inputs, and arguments that differ between samples."""
         return Operator.__call__(self, *inputs, **arguments)
 
     body = {
@@ -165,3 +167,6 @@ def _op_name(schema_name: str) -> str:
 __getattr__ = _getter("ops")
 __path__: list[str] = []
 _setup()
+for _question in (cpu_ops, gpu_ops, mixed_ops):
+    _place(__name__, f"_registry.{_question.__name__}", _question)
+_sys.modules[f"{__name__}._registry"].__getattr__ = _getter("ops._registry")  # type: ignore

@@ -227,6 +227,7 @@ class Pipeline(Running, Readers, Saving):
     concurrency = property(lambda self: self._concurrency)
     enable_memory_stats = property(lambda self: self._enable_memory_stats)
     py_num_workers = property(lambda self: self._py_num_workers)
+    _conditionals_enabled = property(lambda self: bool(self._recorder.conditionals))
     py_start_method = property(lambda self: self._py_start_method)
     exec_separated = property(lambda self: self._exec_separated)
     cpu_queue_size = property(lambda self: self._depths[0])

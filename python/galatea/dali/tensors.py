@@ -282,8 +282,15 @@ class TensorListCPU:
                         f"the tensor at {place} is {one.dtype} of {one.ndim} dimensions, the first "
                         f"{samples[0].dtype} of {samples[0].ndim}; they must agree"
                     )
-            if layout is None and object and isinstance(object[0], TensorCPU):
-                layout = object[0]._layout
+            if object and isinstance(object[0], TensorCPU):
+                first = object[0]._layout
+                for place, one in enumerate(object):
+                    if isinstance(one, TensorCPU) and one._layout not in ("", first):
+                        raise TypeError(
+                            f"the tensor at {place} has the layout {one._layout!r}, the first "
+                            f"{first!r}; they must agree"
+                        )
+                layout = first if layout is None else layout
         else:
             dense = array_of(object)
             if dense.ndim == 0:

@@ -86,6 +86,40 @@ def test_large_arrays_grow_the_memory():
         pool.close()
 
 
+@pytest.mark.parametrize("num_bytes", [64, 4096, 4096 - 64, 3 * 4096 // 2, 1080 * 1920 * 3])
+def test_samples_of_a_worker_are_handed_on_in_a_row(num_bytes):
+    """Also where the last one would end with a page, behind which nothing may be read."""
+    from galatea.dali import Pipeline, fn
+
+    def source(info):
+        return np.full(num_bytes, info.idx_in_epoch, np.uint8)
+
+    pipe = Pipeline(batch_size=2, num_threads=1, device_id=None, py_num_workers=1)
+    with pipe:
+        pipe.set_outputs(fn.external_source(source=source, batch=False, parallel=True))
+    for first in (0, 2):
+        (samples,) = pipe.run()
+        whole = samples.as_array()
+        assert np.shares_memory(whole, samples.at(0)) and np.shares_memory(whole, samples.at(1))
+        assert whole.shape == (2, num_bytes) and (whole == [[first], [first + 1]]).all()
+
+
+def test_a_worker_whose_answer_nobody_takes_ends_in_silence():
+    readable, writable = os.pipe()
+    made, pool = driver(lambda info: np.zeros(os.read(readable, 1)[0]), workers=1, batch_size=1)
+    try:
+        made.schedule(0)
+        (worker,) = pool.workers
+        worker.channel.close()
+        os.write(writable, b"1")
+        worker.process.join(MINUTES)
+        assert worker.process.exitcode == 0
+    finally:
+        pool.close()
+        os.close(readable)
+        os.close(writable)
+
+
 def test_an_error_has_the_workers_traceback_and_the_source():
     made, pool = driver(Squares(fail=3))
     try:

@@ -63,6 +63,8 @@ MODULES = (
     "dynamic_states",
     "corners",
     "random_programs",
+    "checked_programs",
+    "questions",
 )
 
 
