@@ -254,6 +254,72 @@ TEST(Admission, SamplesAtABarrierKeepTheirMemory) {
   }
 }
 
+/// Of sample i (i % 7 + 1) thousand bytes are read into the output; as many it takes for itself, afterwards.
+std::shared_ptr<const Program> reading_program(int batch_size, int64_t limit, bool unsaid,
+                                               OnErrorPolicy on_error) {
+  ProgramMaker m;
+  m.program.batch_size = batch_size;
+  m.program.prefetch_depth = 3;
+  m.program.memory_limit = limit;
+  m.program.on_error = on_error;
+  const std::string knows = unsaid ? "false" : "true";
+  const auto read = m.read(m.source("{\"size\": 40, \"times\": 1000, \"knows_bytes\": " + knows +
+                                    (on_error == OnErrorPolicy::kRaise ? "}" : ", \"bad\": [6, 20]}")));
+  m.program.code.back().c = m.list({0, -1});
+  const auto op = [&](ScalarOp what, int32_t a, int32_t b) { return m.scalar(what, DType::kI64, {a, b}); };
+  const int32_t number = m.load(read[1], 0, DType::kI64);
+  const int32_t bytes =
+      op(ScalarOp::kMul, op(ScalarOp::kAdd, op(ScalarOp::kRem, number, m.value(7)), m.value(1)),
+         m.value(kThousand));
+  if (!unsaid) {
+    const int32_t asked =
+        op(ScalarOp::kAdd, op(ScalarOp::kAdd, bytes, op(ScalarOp::kDiv, bytes, m.value(8))), m.value(128));
+    Instruction& admit = m.add(Opcode::kAdmit);
+    admit.a = admit.b = asked;
+  }
+  const int32_t shape = m.list({bytes});
+  Instruction& own = m.add(Opcode::kAllocate);
+  own.dst = m.slot(), own.type = DType::kU8, own.a = shape, own.imm = 1;
+  m.output("read", DType::kU8, {-1});
+  m.output("number", DType::kI64, {});
+  return m.finish(read);
+}
+
+/// What was read lies once: a sample takes its output and what it takes for itself, not its bytes a third
+/// time. One that starts over behind its read gives both up.
+TEST(Admission, WhatIsReadIntoTheBatchCountsOnce) {
+  static const NativeTable table = natives();
+  for (const OnErrorPolicy on_error : {OnErrorPolicy::kRaise, OnErrorPolicy::kReplace})
+    for (const bool unsaid : {false, true})
+      for (const int batch_size : {1, 4, 7}) {
+        const auto deliver_within = [&](int64_t limit, ExecutorKind executor, int threads) {
+          SessionOptions options{.executor = executor, .num_threads = threads};
+          options.allocator = std::make_shared<Allocator>(limit);
+          auto session =
+              Session::create(reading_program(batch_size, limit, unsaid, on_error), table, options);
+          EXPECT_TRUE(session) << (session ? "" : session.error().message());
+          Delivered delivered = session ? deliver(**session, 2) : Delivered();
+          if (session) session->reset();
+          EXPECT_TRUE(limit == 0 || options.allocator->peak_bytes() <= limit);
+          EXPECT_EQ(options.allocator->bytes_in_use(), 0);
+          return delivered;
+        };
+        const Delivered judge = deliver_within(0, ExecutorKind::kInline, 1);
+        ASSERT_EQ(judge.errors, std::vector<std::string>());
+        // The outputs, and what the largest sample takes for itself.
+        const int64_t least = 9 * kThousand + batch_size * 8200;
+        for (const int64_t limit : {least, 2 * least}) {
+          for (const int threads : {0, 1, 2, 5}) {
+            const Delivered got = deliver_within(
+                limit, threads == 0 ? ExecutorKind::kInline : ExecutorKind::kCpu, std::max(threads, 1));
+            EXPECT_EQ(got.errors, judge.errors) << limit << " " << threads << " " << unsaid;
+            EXPECT_EQ(got.samples, judge.samples) << limit << " " << threads << " " << unsaid;
+            EXPECT_EQ(got.ids, judge.ids) << limit << " " << threads;
+          }
+        }
+      }
+}
+
 TEST(Admission, AConsumerThatHoldsTheMemoryIsToldAndLosesNothing) {
   for (ExecutorKind executor : {ExecutorKind::kInline, ExecutorKind::kCpu}) {
     Ragged ragged{.batch_size = 4, .num_samples = 12};

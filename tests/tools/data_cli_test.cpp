@@ -202,7 +202,7 @@ TEST_F(DataCommand, KeepsNamesThatAreNoKeys) {
 
 /// Killed wherever it is, again and again: in the end there is what an undisturbed run makes.
 TEST_F(DataCommand, GoesOnAfterKills) {
-  for (const std::string form : {"webdataset", "recordio", "lmdb", "folder"}) {
+  for (const std::string form : {"webdataset", "tfrecord", "recordio", "lmdb", "folder"}) {
     SCOPED_TRACE(form);
     ASSERT_EQ(convert(kSamples, form, path("whole_" + form), kSmallShards).status, 0);
     int kills = 0;
