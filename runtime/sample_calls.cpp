@@ -1,7 +1,9 @@
 // Instructions that call out: sources, native functions, kernels. Each is timed.
 #include <algorithm>
+#include <span>
 
 #include "runtime/cancellation.h"
+#include "runtime/kernel_flags.h"
 #include "runtime/messages.h"
 #include "runtime/sample_program.h"
 #include "runtime/site_timer.h"
@@ -13,6 +15,24 @@ namespace {
 /// A source may go on after an error as if there were none: the first error is the one that counts.
 std::unexpected<Error> keep(std::optional<Error>& first, std::unexpected<Error> error) {
   if (!first) first = error.error();
+  return error;
+}
+
+/// A kernel of the user's own asked for an element that there is not (kernel_flags.h).
+Error outside_error(uint32_t status, std::span<const KernelTensor> tensors) {
+  const uint32_t parameter = (status >> kParameterBit) & ((1U << (kAxisBit - kParameterBit)) - 1);
+  const uint32_t axis = (status >> kAxisBit) & ((1U << (kIndexBit - kAxisBit)) - 1);
+  const int32_t index = static_cast<int32_t>(status) >> kIndexBit;
+  const std::string where =
+      parameter >= 1 && parameter <= tensors.size()
+          ? fmt::format("parameter {}, which has {} there", parameter, tensors[parameter - 1].extents[axis])
+          : "a tensor of its own";
+  Error error =
+      make_error(message::kCheckFailed,
+                 fmt::format("the kernel asks for element {} along dimension {} of {}", index, axis, where))
+          .error();
+  error.diagnostics.front().help =
+      "leave threads out that have nothing to do: `if (y >= out.extent(0)) return;`";
   return error;
 }
 
@@ -272,6 +292,8 @@ Status Frame::call_kernel(const Instruction& i, Worker& worker) {
   }
   arena_.release(scratch);
   if (status & kFlagDivisionByZero) return std::unexpected(loaded_->division_error(spec, i.location));
+  if (status & kFlagOutside)
+    return std::unexpected(loaded_->located(outside_error(status, kernel_tensors_), i.location));
   return {};
 }
 

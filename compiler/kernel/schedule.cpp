@@ -52,6 +52,7 @@ class Scheduler {
     const size_t n = kernel_.stages.size();
     if (!options_.gpu && options_.fuse) small_ = narrow_for_small_numbers(kernel_);
     readers_.resize(n);
+    tables_.resize(n);
     outputs_.assign(n, false);
     for (const KernelOutput& output : kernel_.outputs) outputs_[static_cast<size_t>(output.stage)] = true;
     for (const Stage& stage : kernel_.stages) count_loads(stage);
@@ -89,16 +90,20 @@ class Scheduler {
   }
 
   /// Small and independent of what is in the images: filter tables and the like.
-  bool is_table(const Stage& stage) const {
+  bool is_table(size_t s) {
+    std::optional<bool>& known = tables_[s];
+    if (!known) known = finds_table(kernel_.stages[s]);
+    return *known;
+  }
+  bool finds_table(const Stage& stage) {
     if (stage.rank() > 2 || stage.form == StageForm::kBand) return false;
     bool independent = true;
     lowering::for_each_stage_expr(stage, [&](const Expr& e) {
-      any_node(e, [&](const ExprNode& node) {
-        if (node.kind == ExprKind::kLoad)
-          independent &= node.target.kind == LoadTarget::Kind::kStage &&
-                         is_table(kernel_.stages[static_cast<size_t>(node.target.index)]);
-        return false;
-      });
+      independent =
+          independent && !any_node(e, [&](const ExprNode& node) {
+            return node.kind == ExprKind::kLoad && (node.target.kind != LoadTarget::Kind::kStage ||
+                                                    !is_table(static_cast<size_t>(node.target.index)));
+          });
     });
     return independent;
   }
@@ -242,7 +247,7 @@ class Scheduler {
       if (!is_const(stage.extents[d]) || const_value(stage.extents[d]) > 16) return true;
     return false;
   }
-  void place(int s, StageSchedule* to) const {
+  void place(int s, StageSchedule* to) {
     const auto i = static_cast<size_t>(s);
     const Stage& stage = kernel_.stages[i];
     const auto say = [&](Placement placement, std::string reason) {
@@ -259,7 +264,7 @@ class Scheduler {
       if (cost_of(stage) <= cost_of_look_up(s))
         return say(Placement::kInlined, "cheaper to compute than to look up");
     }
-    if (!outputs_[i] && is_table(stage))
+    if (!outputs_[i] && is_table(i))
       return say(Placement::kTable, "small, and independent of the image: computed once");
     if (!outputs_[i] && (stage.form == StageForm::kHistogram || stage.form == StageForm::kScan))
       return say(Placement::kWhole, stage.form == StageForm::kHistogram
@@ -346,7 +351,8 @@ class Scheduler {
   std::vector<Readers> readers_;
   std::vector<std::vector<Use>> uses_;  ///< per stage: what loops read of it; cut off where they are many
   std::vector<bool> outputs_;
-  std::optional<SmallNumbers> small_;  ///< the form that lower() makes besides
+  std::vector<std::optional<bool>> tables_;  ///< by stage, as far as is known
+  std::optional<SmallNumbers> small_;        ///< the form that lower() makes besides
   Schedule schedule_;
 };
 

@@ -3,6 +3,7 @@
 //
 // A file holds a kernel as the passes leave it, a line of three dashes, and its schedule. GALATEA_BLESS=1
 // writes what came out.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -75,6 +76,24 @@ TEST(Cost, NineReadsAreWorthKeeping) {
   EXPECT_EQ(again.bytes, 2);
   EXPECT_FALSE(again.pays());
   EXPECT_EQ(again.words(), "computed 9 times: 40 operations more, against 2 bytes moved and 9 loads");
+}
+
+/// Each stage reads the one before it twice: what is known of a stage is found once, not 2^40 times.
+TEST(Schedule, LongChainsOfTables) {
+  constexpr int kStages = 40;
+  std::string text =
+      "kernel { input in0:u8 [16:i64]\n  map stage0:f32 [16:i64] { body = convert.f32(axis0) }\n";
+  for (int s = 1; s < kStages; ++s)
+    text += fmt::format(
+        "  map stage{0}:f32 [16:i64] {{ body = add(load(stage{1}:f32, axis0), "
+        "load(stage{1}:f32 clamp, add(axis0, 1:i64))) }}\n",
+        s, s - 1);
+  text += fmt::format(
+      "  map stage{0}:f32 [16:i64] {{ body = add(load(stage{1}:f32, axis0), convert.f32(load(in0:u8, axis0))) }}\n"
+      "  output stage{0} [0] }}",
+      kStages, kStages - 1);
+  const Schedule schedule = make_schedule(testing::kernel_from(text), {});
+  for (size_t s = 0; s < kStages; ++s) EXPECT_EQ(schedule.stages[s].placement, Placement::kTable) << s;
 }
 
 }  // namespace

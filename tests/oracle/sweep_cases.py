@@ -3,15 +3,16 @@
 Inputs are drawn here, and which operators fit the value at hand; the operators stand in sweep_images.py, sweep_tensors.py,
 sweep_points.py, sweep_files.py and sweep_sound.py.
 """
+import ast
 import json
 import os
 import re
 
 import numpy as np
 
-from recorder import pipeline_text
+from recorder import Feed, pipeline_text
 from samples import image
-from sweep_drawer import BATCH, FRAMES
+from sweep_drawer import BATCH, FRAMES, INTERPOLATIONS
 from sweep_files import Files
 from sweep_images import Images
 from sweep_points import Points
@@ -44,6 +45,12 @@ ON_PURPOSE = [
 ]
 
 ALONE_FROM = 10_000_000
+NODES_FROM = 20_000_000
+
+with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "dali_facts.json"), encoding="utf-8") as facts:
+    FACTS = json.load(facts)["operators"]
+# What has no meaning, or another one, per sample: README.md and docs/from-dali.md say which.
+NEVER_NODES = {"bbox_rotate.size", "rotate.size", "warp_affine.size", "squeeze.axes", "permute_batch.indices"}
 
 # Operators whose arguments may differ from frame to frame.
 BY_FRAME = {"brightness", "contrast", "brightness_contrast", "hue", "saturation", "hsv", "color_twist", "rotate", "gaussian_blur"}
@@ -246,11 +253,53 @@ class PipelineDrawer(Images, Tensors, Points, Files, Sound):
         return np.stack([sample] * FRAMES) if "F" in kept and "D" in kept else sample
 
 
+class Nodes(ast.NodeTransformer):
+    """Of the numbers and lists that an operator takes per sample, half become nodes of the same value."""
+
+    def __init__(self, drawer, feeds):
+        self.drawer, self.feeds = drawer, feeds
+
+    def visit_Call(self, call):
+        self.generic_visit(call)
+        name = ast.unparse(call.func).removeprefix("fn.")
+        if name == "reshape" and ast.unparse(call.args[0]) != "x":  # a value per sample, whose rank is to be known
+            return call
+        for keyword in call.keywords:
+            takes = FACTS.get(name, {}).get(keyword.arg, {}).get("per_sample")
+            if takes and f"{name}.{keyword.arg}" not in NEVER_NODES and self.drawer.chance(0.5):
+                keyword.value = self.node_of(ast.unparse(keyword.value)) or keyword.value
+        return call
+
+    def node_of(self, text):
+        form = "{}"
+        if text.startswith("types.INTERP_"):
+            text, form = repr(INTERPOLATIONS.index(text.removeprefix("types.INTERP_"))), "fn.cast({}, dtype=types.INTERP_TYPE)"
+        try:
+            value = np.array(ast.literal_eval(text))
+        except (ValueError, SyntaxError):
+            return None
+        if value.dtype.kind not in "if" or value.ndim > 1 or value.size == 0:
+            return None
+        name = f"n{len(self.feeds)}"
+        self.feeds[name] = Feed([value.astype(np.int32 if value.dtype.kind == "i" else np.float32)] * BATCH, None)
+        form = f"fn.reshape({{}}, shape=[{value.size}])" if value.ndim else form
+        return ast.parse(form.format(name), mode="eval").body
+
+
+def with_nodes(case, seed):
+    feeds = dict(case.feeds)
+    body = ast.unparse(Nodes(PipelineDrawer(seed), feeds).visit(ast.parse("def p():\n" + "".join(f"    {line}\n" for line in case.body.split("\n")))))
+    return Case("\n".join(line.strip() for line in body.split("\n")[1:]), feeds, case.calls, case.slack, case.relative)
+
+
 ALONE = sorted(name[len("op_"):] for group in (Images, Tensors) for name in vars(group) if name.startswith("op_"))
 ALONE_TYPES = ("uint8", "int8", "uint16", "int16", "uint32", "int32", "float16", "float32", "int64", "uint64", "float64", "bool")
 ALONE_LAYOUTS = ("HWC", "CHW", "HW", "FHWC", "FCHW", "FHW", "CFHW", "DHWC", "CDHW", "DHW", "FDHWC", "FCDHW")
 
 
 def draw(seed):
-    """The cases from ALONE_FROM on are operators by themselves, of every type and layout."""
+    """The cases from ALONE_FROM on are operators by themselves, of every type and layout; those from NODES_FROM on are the first
+    ones again, with arguments per sample."""
+    if seed >= NODES_FROM:
+        return with_nodes(PipelineDrawer(seed - NODES_FROM).draw(), seed)
     return PipelineDrawer(seed).draw_alone(seed - ALONE_FROM) if seed >= ALONE_FROM else PipelineDrawer(seed).draw()

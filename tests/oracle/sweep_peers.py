@@ -118,7 +118,9 @@ class Drawer:
         given, extents = self.resize_form()
         smooth = ours == "NN" or self.one_of(True, True, False)
         return (f"fn.resize(x, {given}, interp_type=types.INTERP_{ours}, antialias={smooth}, compat=\"torchvision\")",
-                by_torch(lambda t: F.resize(t, list(extents(*t.shape[1:])), theirs, antialias=smooth)), self.images())
+                by_torch(lambda t: F.resize(t, list(extents(*t.shape[1:])), theirs, antialias=smooth)),
+                # One pixel wide, torchvision's cubics of floats depend on the order of memory.
+                self.images(least=2 if self.dtype.kind == "f" and ours == "CUBIC" and smooth else 1))
 
     def torch_resize_side(self):
         ours, theirs = self.filter(TORCH)

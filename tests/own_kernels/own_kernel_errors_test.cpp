@@ -176,6 +176,54 @@ TEST(OwnKernelErrors, OfTheTextAreAtItsLines) {
   EXPECT_SAYS(errors[0], "as many indices as it has dimensions");
 }
 
+/// What the text says of a sample of 3 x 4 x 3, for the statement `body`.
+std::string said_of(const std::string& body) {
+  const std::string text =
+      "\n__global__ void copy(galatea::Tensor<const uint8_t, 3> image, galatea::Tensor<uint8_t, 3> out) {\n  "
+      "int x = blockIdx.x, y = blockIdx.y;\n  " +
+      body + "\n}\n";
+  return testing::failure_of(pipeline({.text = text}), {{"image", {random_array(DType::kU8, {3, 4, 3}, 1)}}});
+}
+
+// On the CPU, where what is outside would be somebody else's memory.
+TEST(OwnKernelErrors, WhatIsOutsideOfATensor) {
+  EXPECT_EQ(said_of("for (int c = 0; c < 3; ++c) out(y, x, c) = image(2 - y, 3 - x, 2 - c);"), "");
+  EXPECT_SAYS(said_of("out(y, x, 3) = 1;"),
+              "the kernel asks for element 3 along dimension 2 of parameter 2, which has 3 there");
+  EXPECT_SAYS(said_of("out(y + 7000, x, 0) = 1;"),
+              "element 7000 along dimension 0 of parameter 2, which has 3 there");
+  EXPECT_SAYS(said_of("out(y, x, 0) = image(y, x - 1, 0);"),
+              "element -1 along dimension 1 of parameter 1, which has 4 there");
+  // A larger number than a status word has room for, and a tensor that the text makes.
+  EXPECT_SAYS(said_of("out(-2000000000, x, 0) = 1;"), "element -524287 along dimension 0");
+  EXPECT_SAYS(said_of("galatea::Tensor<uint8_t, 1> row = {out.data, {4}, {1}}; row(4) = 1;"),
+              "element 4 along dimension 0 of a tensor of its own");
+  // Where threads wait for each other as well.
+  EXPECT_SAYS(said_of("__syncthreads(); out(y, 4, 0) = 1; __syncthreads();"),
+              "element 4 along dimension 1 of parameter 2, which has 4 there");
+}
+
+TEST(OwnKernelErrors, WhatAGpuHasNot) {
+  const auto with = [](const std::string& statement) {
+    std::string text = kCopy;
+    return errors_of_text(text.replace(text.find("  int x"), 0, statement));
+  };
+  const auto fill = [](const std::string& words) {
+    return "  __shared__ float rows[" + words +
+           "];\n  for (int i = 0; i < out.extent(0); ++i) rows[i * 7919] = rows[image(0, 0, 0)] + i;\n";
+  };
+  EXPECT_TRUE(with(fill("12 * 1024")).empty());
+  auto errors = with(fill("14 * 1024"));
+  ASSERT_EQ(errors.size(), 1u);
+  EXPECT_TRUE(errors[0].starts_with(
+      "own.dali-dsl:7:3: the kernel `copy` does not compile: its __shared__ arrays take about 56 KiB, and a "
+      "block of a GPU has 48 KiB"))
+      << errors[0];
+  errors = with("  throw 3;\n");
+  ASSERT_FALSE(errors.empty());
+  EXPECT_TRUE(errors[0].starts_with("own.dali-dsl:7:")) << errors[0];
+}
+
 TEST(OwnKernelErrors, WithoutACompiler) {
   const char* const before = std::getenv("GALATEA_CXX");
   const std::string kept = before ? before : "";

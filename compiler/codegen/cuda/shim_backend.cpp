@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <link.h>
 #include <spawn.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -136,6 +137,8 @@ Status compile_file(const std::string& text, const fs::path& library, bool optim
       "-fno-strict-aliasing", "-fvisibility=hidden", "-o", object.string(), source.string(),
       // A text asks for functions of C alone; to read C++'s libraries takes the linker a third of the time.
       "-nostartfiles", "-nodefaultlibs", "-lm", "-lc"};
+  // A text of the user's own has none of what CUDA has not.
+  if (optimize) words.emplace_back("-fno-exceptions");
   for (std::string& flag : shim_flags()) words.push_back(std::move(flag));
   const int status = run_program(words, log);
   const std::string complaints = read_file(log);
@@ -222,6 +225,29 @@ Result<std::shared_ptr<const ShimLibrary>> ShimLibrary::compile(const std::strin
     return make_error(ErrorKind::kSystem, "", fmt::format("cannot load {}: {}", file.path, dlerror()),
                       "remove the file; it is made again");
   return out;
+}
+
+int64_t ShimLibrary::bytes_of_threads() const {
+  struct Search {
+    const void* inside;
+    int64_t bytes = 0;
+  } search{dlsym(library_, "galatea_kernel")};
+  dl_iterate_phdr(
+      [](dl_phdr_info* library, size_t, void* out) {
+        Search& wanted = *static_cast<Search*>(out);
+        const auto at = reinterpret_cast<uintptr_t>(wanted.inside) - library->dlpi_addr;
+        bool is_here = false;
+        int64_t bytes = 0;
+        for (int i = 0; i < library->dlpi_phnum; ++i) {
+          const auto& part = library->dlpi_phdr[i];
+          is_here |= part.p_type == PT_LOAD && at - part.p_vaddr < part.p_memsz;
+          if (part.p_type == PT_TLS) bytes = static_cast<int64_t>(part.p_memsz);
+        }
+        if (is_here) wanted.bytes = bytes;
+        return is_here ? 1 : 0;
+      },
+      &search);
+  return search.bytes;
 }
 
 ShimLibrary::~ShimLibrary() {

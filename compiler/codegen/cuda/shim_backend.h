@@ -43,6 +43,8 @@ class ShimLibrary {
   ShimLibrary& operator=(const ShimLibrary&) = delete;
 
   bool from_cache() const { return from_cache_; }
+  /// What each thread has of its own, as far as galatea_kernel is in the library.
+  int64_t bytes_of_threads() const;
   /// Runs the call of one sample.
   void run(const std::string& name, const runtime::KernelCall& call, const ShimOptions& options = {}) const;
 

@@ -24,12 +24,21 @@ using op::TextKernel;
 /// Of a thread on the host, where threads wait for each other; and for what is kept of it besides.
 constexpr int64_t kStackBytes = 64 * 1024, kFiberBytes = 2048;
 constexpr size_t kMostErrors = 8;
+/// Of arrays whose size the text says: what every GPU has. And what the prelude keeps of a thread, at most.
+constexpr int64_t kMostSharedBytes = 48 * 1024, kOwnThreadBytes = 2048;
 
 int threads_of(const TextKernel& kernel) { return kernel.block[0] * kernel.block[1] * kernel.block[2]; }
 
 bool has_barriers(const TextKernel& kernel) {
   return kernel.text.find("__syncthreads") != std::string::npos ||
          kernel.text.find("__syncwarp") != std::string::npos;
+}
+
+/// The line of the first word `__shared__`.
+uint32_t line_of_shared(const TextKernel& kernel) {
+  const auto end = kernel.text.begin() +
+                   static_cast<ptrdiff_t>(std::min(kernel.text.find("__shared__"), kernel.text.size()));
+  return kernel.line + static_cast<uint32_t>(std::count(kernel.text.begin(), end, '\n'));
 }
 
 /// A file's name between quotes of C.
@@ -52,8 +61,8 @@ std::string arguments_of(const TextKernel& kernel) {
     if (argument.by_value)
       out += fmt::format("*(const {}*)call.tensors[{}].data", type, tensor);
     else
-      out += fmt::format("galatea_view<{}{}, {}>(call.tensors[{}])", is_read ? "const " : "", type,
-                         argument.ndim, tensor);
+      out += fmt::format("galatea_view<{}{}, {}>(call.tensors[{}], {})", is_read ? "const " : "", type,
+                         argument.ndim, tensor, tensor + 1);
     ++tensor;
   };
   for (const TextKernel::Argument& argument : kernel.inputs) add(argument, true);
@@ -209,6 +218,14 @@ Result<CompiledKernel> compile_for_host(const TextKernel& kernel, const SourceMa
                                                                  kernel.function, library.error().message()));
     return std::unexpected(of_user(kernel, std::move(library.error()), sources));
   }
+  // Shared arrays are the thread's here, with a little that the prelude has.
+  if (const int64_t bytes = (*library)->bytes_of_threads(); bytes > kMostSharedBytes + kOwnThreadBytes)
+    return std::unexpected(error_of_text(
+        kernel,
+        fmt::format("{}:{}: error: its __shared__ arrays take about {} KiB, and a block of a GPU "
+                    "has {} KiB",
+                    kernel.file, line_of_shared(kernel), bytes / 1024, kMostSharedBytes / 1024),
+        sources));
   CompiledKernel out;
   out.from_cache = (*library)->from_cache();
   out.code = make_shim_code(std::move(*library), "galatea_kernel");

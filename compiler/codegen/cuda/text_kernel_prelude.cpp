@@ -10,6 +10,18 @@ constexpr const char* kTensors = R"(
 #define GALATEA_METHOD __device__ __forceinline__
 #else
 #define GALATEA_METHOD inline
+// Where an index lies outside, the status word says so (runtime/kernel_flags.h); what is written goes nowhere.
+static thread_local u32* galatea_status;
+template <typename T> struct galatea_plain { typedef T type; };
+template <typename T> struct galatea_plain<const T> { typedef T type; };
+template <typename T>
+__attribute__((noinline, cold)) static T& galatea_outside(int parameter, int axis, long long index) {
+  const long long most = (1 << 19) - 1, kept = index > most ? most : index < -most ? -most : index;
+  if (!(*galatea_status & 2u)) *galatea_status |= 2u | (u32)parameter << 2 | (u32)axis << 9 | (u32)kept << 12;
+  static thread_local typename galatea_plain<T>::type nowhere;
+  nowhere = 0;
+  return nowhere;
+}
 #endif
 namespace galatea {
 // Of type T (const where it is read) with `rank` dimensions. Strides count elements.
@@ -17,10 +29,18 @@ template <typename T, int rank>
 struct Tensor {
   T* data;
   long long extents[rank > 0 ? rank : 1], strides[rank > 0 ? rank : 1];
+#ifndef __CUDACC__
+  int parameter = 0;  // which one of the function it is, from 1 on
+#endif
   template <typename... Index>
   GALATEA_METHOD T& operator()(Index... index) const {
     static_assert(sizeof...(Index) == rank, "a tensor takes as many indices as it has dimensions");
     const long long at[rank + 1] = {(long long)index..., 0};
+#ifndef __CUDACC__
+    for (int d = 0; d < rank; ++d)
+      if ((unsigned long long)at[d] >= (unsigned long long)extents[d])
+        return galatea_outside<T>(parameter, d, at[d]);
+#endif
     long long offset = 0;
     for (int d = 0; d < rank; ++d) offset += at[d] * strides[d];
     return data[offset];
@@ -44,8 +64,11 @@ struct Tensor {
 };
 }  // namespace galatea
 template <typename T, int rank>
-GALATEA_INLINE galatea::Tensor<T, rank> galatea_view(const galatea_tensor& tensor) {
+GALATEA_INLINE galatea::Tensor<T, rank> galatea_view(const galatea_tensor& tensor, int parameter) {
   galatea::Tensor<T, rank> out;
+#ifndef __CUDACC__
+  out.parameter = parameter;
+#endif
   out.data = (T*)tensor.data;
   for (int d = 0; d < rank; ++d) {
     out.extents[d] = tensor.extents[d];
@@ -244,7 +267,7 @@ static inline void galatea_enter_block(u32 number, u32 x, u32 y, u32 z) {
 }
 #define GALATEA_TEXT_KERNEL(inputs, outputs) GALATEA_KERNEL(galatea_kernel, inputs, outputs)
 #define GALATEA_RUN_BLOCK(number, x, y, z, ...) \
-  { galatea_enter_block(number, x, y, z); galatea_run_threads(permuted, call.scratch, [&] { __VA_ARGS__; }); }
+  { galatea_status = call.status; galatea_enter_block(number, x, y, z); galatea_run_threads(permuted, call.scratch, [&] { __VA_ARGS__; }); }
 #endif
 )";
 
