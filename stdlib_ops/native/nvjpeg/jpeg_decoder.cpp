@@ -200,15 +200,17 @@ Result<std::unique_ptr<JpegDecoder::Slot>> JpegDecoder::take_slot() {
   {
     std::lock_guard lock(mutex_);
     if (!free_.empty()) {
-      const std::shared_ptr<cuda::Event>& used = free_.front()->used;
+      const std::shared_ptr<cuda::Event> used = free_.front()->used;
       bool is_done = !used;
       if (used) {
         GALATEA_ASSIGN(is_done, used->is_done());
       }
       if (is_done) {
+        // One event is behind a batch: the driver is asked once for all of its slots.
+        for (auto slot = free_.begin(); slot != free_.end() && (*slot)->used == used; ++slot)
+          (*slot)->used.reset();
         std::unique_ptr<Slot> out = std::move(free_.front());
         free_.pop_front();
-        out->used.reset();
         return out;
       }
     }
