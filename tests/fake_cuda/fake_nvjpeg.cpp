@@ -162,6 +162,7 @@ struct Memory : Counted {
 
 struct Library : Counted {
   jpeg::Allocator device, pinned;
+  int backend = 0;
 };
 struct Decoder : Counted {
   int backend = 0;
@@ -176,6 +177,8 @@ struct Params : Counted {
 };
 struct State : Counted {
   Decoder* decoder = nullptr;
+  Library* library = nullptr;  ///< of the engine's
+  int batch = 0;               ///< images that it is ready for
   Memory *pinned = nullptr, *device = nullptr;
   size_t bytes = 0;  ///< in the pinned memory: an image, or a file for the device
   int64_t height = 0, width = 0;
@@ -226,6 +229,26 @@ std::string own_folder() {
   return file.substr(0, file.rfind('/') + 1);
 }
 
+int parse(File& file) {
+  const auto header = native::read_header(file.bytes);
+  if (!header || header->format != native::ImageFormat::kJpeg || refuses("parse", file.bytes.size()))
+    return status::kBadJpeg;
+  file.header = *header;
+  count(&FakeNvjpegCounters::parsed);
+  return status::kSuccess;
+}
+
+bool is_progressive(native::Bytes bytes) {
+  return std::search(bytes.begin(), bytes.end(), std::begin("\xFF\xC2"), std::begin("\xFF\xC2") + 2,
+                     [](uint8_t a, char b) { return a == static_cast<uint8_t>(b); }) != bytes.end();
+}
+
+native::ImageType type_of(int format) {
+  return format == jpeg::format::kY     ? native::ImageType::kGray
+         : format == jpeg::format::kBgr ? native::ImageType::kBgr
+                                        : native::ImageType::kRgb;
+}
+
 int enqueue(StreamHandle stream, const char* what, std::function<void()> work, const void* reads,
             const void* writes, int64_t written = 0) {
   static auto* const kEnqueue = [] {
@@ -263,12 +286,15 @@ ENTRY int nvjpegGetProperty(int which, int* value) {
   *value = which == jpeg::kMajorVersion ? major : minor;
   return status::kSuccess;
 }
-ENTRY int nvjpegCreateExV2(int, jpeg::Allocator* device, jpeg::Allocator* pinned, unsigned flags,
+ENTRY int nvjpegCreateExV2(int backend, jpeg::Allocator* device, jpeg::Allocator* pinned, unsigned flags,
                            jpeg::Handle* out) {
   const Call call;
   if (call.fault) return call.fault;
-  if (!device || !pinned || flags != jpeg::kFlagInterpolate) return 2;
+  const bool is_engine = backend == jpeg::backend::kHardware;
+  if (!device || !pinned || flags != (is_engine ? 0 : jpeg::kFlagInterpolate)) return 2;
+  if (is_engine && !std::getenv("FAKE_NVJPEG_ENGINE")) return status::kArchMismatch;
   auto* made = new Library;
+  made->backend = backend;
   made->device = *device;
   made->pinned = *pinned;
   return make(out, made);
@@ -309,12 +335,15 @@ ENTRY int nvjpegJpegStreamParse(jpeg::Handle, const unsigned char* data, size_t 
   } else {
     file.bytes = {data, size};
   }
-  const auto header = galatea::native::read_header(file.bytes);
-  if (!header || header->format != galatea::native::ImageFormat::kJpeg || refuses("parse", size))
-    return status::kBadJpeg;
-  file.header = *header;
-  count(&FakeNvjpegCounters::parsed);
-  return status::kSuccess;
+  return parse(file);
+}
+ENTRY int nvjpegJpegStreamParseHeader(jpeg::Handle, const unsigned char* data, size_t size,
+                                      jpeg::Stream stream) {
+  const Call call;
+  if (call.fault) return call.fault;
+  File& file = *as<File>(stream);
+  file.bytes = {data, size};
+  return parse(file);
 }
 ENTRY int nvjpegDecodeParamsCreate(jpeg::Handle, jpeg::Params* out) {
   const Call call;
@@ -363,13 +392,11 @@ ENTRY int nvjpegDecoderJpegSupported(jpeg::Decoder decoder, jpeg::Stream stream,
   if (call.fault) return call.fault;
   const File& file = *as<File>(stream);
   // The real one decodes on the device the codes of baseline files only.
-  const bool is_progressive =
-      std::search(file.bytes.begin(), file.bytes.end(), std::begin("\xFF\xC2"), std::begin("\xFF\xC2") + 2,
-                  [](uint8_t a, char b) { return a == static_cast<uint8_t>(b); }) != file.bytes.end();
-  *refused = refuses("support", file.bytes.size()) ||
-                     (as<Decoder>(decoder)->backend == jpeg::backend::kGpuHybrid && is_progressive)
-                 ? 1
-                 : 0;
+  *refused =
+      refuses("support", file.bytes.size()) ||
+              (as<Decoder>(decoder)->backend == jpeg::backend::kGpuHybrid && is_progressive(file.bytes))
+          ? 1
+          : 0;
   return status::kSuccess;
 }
 ENTRY int nvjpegDecodeJpegHost(jpeg::Handle, jpeg::Decoder decoder, jpeg::State handle, jpeg::Params params,
@@ -381,10 +408,7 @@ ENTRY int nvjpegDecodeJpegHost(jpeg::Handle, jpeg::Decoder decoder, jpeg::State 
   const File& file = *as<File>(stream);
   if (state.decoder != as<Decoder>(decoder) || !state.pinned) return 2;
   if (refuses("host", file.bytes.size())) return status::kIncompleteBitstream;
-  const int format = as<Params>(params)->format;
-  state.type = format == jpeg::format::kY     ? galatea::native::ImageType::kGray
-               : format == jpeg::format::kBgr ? galatea::native::ImageType::kBgr
-                                              : galatea::native::ImageType::kRgb;
+  state.type = type_of(as<Params>(params)->format);
   state.height = file.header.height;
   state.width = file.header.width;
   state.is_transferred = false;
@@ -438,6 +462,64 @@ ENTRY int nvjpegDecodeJpegDevice(jpeg::Handle, jpeg::Decoder, jpeg::State handle
   };
   const int64_t written = (height - 1) * static_cast<int64_t>(pitch) + row;
   return enqueue(stream, "nvJPEG's decoding", work, from, to, written);
+}
+
+// ---- the JPEG engine, which reads files as late as it may
+
+ENTRY int nvjpegJpegStateCreate(jpeg::Handle handle, jpeg::State* out) {
+  const Call call;
+  if (call.fault) return call.fault;
+  if (as<Library>(handle)->backend != jpeg::backend::kHardware) return 2;
+  auto* made = new State;
+  made->library = as<Library>(handle);
+  return make(out, made);
+}
+ENTRY int nvjpegDecodeBatchedSupported(jpeg::Handle handle, jpeg::Stream stream, int* refused) {
+  const Call call;
+  if (call.fault) return call.fault;
+  if (as<Library>(handle)->backend != jpeg::backend::kHardware) return 2;
+  const File& file = *as<File>(stream);
+  *refused = refuses("engine", file.bytes.size()) || is_progressive(file.bytes) ? 1 : 0;
+  return status::kSuccess;
+}
+ENTRY int nvjpegDecodeBatchedInitialize(jpeg::Handle, jpeg::State handle, int size, int threads, int format) {
+  const Call call;
+  if (call.fault) return call.fault;
+  State& state = *as<State>(handle);
+  if (!state.library || size < 1 || threads < 1) return 2;
+  state.batch = size;
+  state.type = type_of(format);
+  return status::kSuccess;
+}
+ENTRY int nvjpegDecodeBatched(jpeg::Handle handle, jpeg::State state_handle, const unsigned char* const* data,
+                              const size_t* sizes, jpeg::Image* images, StreamHandle stream) {
+  const Call call;
+  if (call.fault) return call.fault;
+  const State& state = *as<State>(state_handle);
+  if (state.library != as<Library>(handle) || state.batch < 1) return 2;
+  count(&FakeNvjpegCounters::engine_batches);
+  count_stream(stream);
+  for (int k = 0; k < state.batch; ++k) {
+    const galatea::native::Bytes bytes(data[k], sizes[k]);
+    const auto header = galatea::native::read_header(bytes);
+    if (!header) return status::kBadJpeg;
+    const int64_t height = header->height;
+    const int64_t row = header->width * state.channels();
+    const size_t pitch = images[k].pitch[0];
+    if (pitch < static_cast<size_t>(row)) return 2;
+    uint8_t* const to = images[k].channel[0];
+    const auto work = [=, type = state.type] {
+      std::vector<uint8_t> made(static_cast<size_t>(row * height));
+      if (!decode(bytes, type, made.data())) return;
+      for (int64_t y = 0; y < height; ++y)
+        std::memcpy(to + static_cast<size_t>(y) * pitch, made.data() + y * row, static_cast<size_t>(row));
+    };
+    count(&FakeNvjpegCounters::decoded);
+    count(&FakeNvjpegCounters::by_engine);
+    const int64_t written = (height - 1) * static_cast<int64_t>(pitch) + row;
+    if (const int result = enqueue(stream, "the JPEG engine", work, nullptr, to, written)) return result;
+  }
+  return status::kSuccess;
 }
 
 // Each entry point is there, with the type that the table gives it.
