@@ -3,8 +3,8 @@
 //
 // Comes in: batch size, number of batches. Goes out: one line of JSON: microseconds a batch (the least and
 // the median), what of enqueueing is not the fake driver's, calls of the driver, launches, pinned memory
-// taken. The program has three kernel calls a sample with ten
-// parameters, one input of the host and an output on the device, as a policy has.
+// taken. The program has three kernel calls a sample with ten parameters, one input of the host and an
+// output on the device, as a policy has.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "bench/ours/gpu_host_decodes.h"
 #include "tests/cuda/twin_program.h"
 
 namespace {
@@ -46,13 +47,20 @@ double microseconds(std::vector<double> values, bool least) {
 
 int main(int argc, char** argv) {
   int batch_size = 32, batches = 400;
-  bool graphs = true;
+  bool graphs = true, decodes = false;
   CLI::App app("what a batch on a GPU costs the host");
   app.add_option("--batch-size", batch_size)->check(CLI::Range(1, 4096));
   app.add_option("--batches", batches)->check(CLI::Range(10, 100000));
   app.add_option("--graphs", graphs, "launches that come again are one call");
+  app.add_flag("--decodes", decodes, "instead of the program: images that nvJPEG decodes");
   CLI11_PARSE(app, argc, argv);
   FakeCuda fake;
+  if (decodes) {
+    fake.execute(false);
+    const std::string line = galatea::bench::measure_decodes(batch_size, batches);
+    fmt::print("{}", line);
+    return line.empty() ? EXIT_FAILURE : EXIT_SUCCESS;
+  }
   const auto program = galatea::testing::make_twins(three_calls, batch_size, 2).gpu;
   galatea::runtime::SessionOptions options;
   options.executor = galatea::runtime::ExecutorKind::kInline;

@@ -12,6 +12,7 @@
 
 #include <memory>
 #include <optional>
+#include <string>
 
 #include "runtime/cuda/memory_pool.h"
 #include "runtime/device_alternative.h"
@@ -27,6 +28,8 @@ struct DeviceMeans {
 class DeviceAlternative {
  public:
   virtual ~DeviceAlternative() = default;
+  /// What of the device it uses beside its multiprocessors, behind the library's name: " with …", or nothing.
+  virtual std::string uses() const { return {}; }
   /// Device work is given to this one.
   virtual const std::shared_ptr<const cuda::Stream>& stream() const = 0;
   /// The host's part. Nothing: the host does it all, whoever asks and whenever. Thread-safe.

@@ -112,6 +112,7 @@ Status CudaSession::open_alternatives(const LoadedProgram& loaded, Priority prio
     if (!library) continue;
     counts_.decoder += (counts_.decoder.empty() ? "" : ", ") + (*library)->describe();
     GALATEA_ASSIGN(alternatives_.back(), (*library)->open({context_, priority, device_, pinned_}));
+    counts_.decoder += alternatives_.back()->uses();
   }
   return {};
 }

@@ -65,7 +65,7 @@ ArgSpec page_arg() {
 
 std::vector<ArgSpec> decoder_args() {
   const char* const hint = "A hint for GPU decoding; not needed here.";
-  const char* const no_engine = "The GPU's JPEG engines are not used: its multiprocessors decode.";
+  const char* const no_room = "A hint for the GPU's JPEG engine; not needed here.";
   return {
       {.name = "output_type",
        .kind = ArgKind::kImageType,
@@ -90,9 +90,15 @@ std::vector<ArgSpec> decoder_args() {
        .kind = ArgKind::kInt,
        .default_value = kHybridHuffmanThreshold,
        .documentation = "On a GPU: of JPEGs with more pixels it decodes the Huffman codes, too."},
-      ignored("hw_decoder_load", ArgKind::kFloat, 0.65, no_engine),
-      ignored("preallocate_width_hint", ArgKind::kInt, int64_t{0}, no_engine),
-      ignored("preallocate_height_hint", ArgKind::kInt, int64_t{0}, no_engine),
+      {.name = "hw_decoder_load",
+       .kind = ArgKind::kFloat,
+       .default_value = 0.65,
+       .documentation =
+           "On a GPU with a JPEG engine, if given: 0 leaves it alone, more lets it decode all baseline JPEGs that "
+           "it can, with chroma repeated; else those whose chroma has full size. No share: it does not depend "
+           "on load."},
+      ignored("preallocate_width_hint", ArgKind::kInt, int64_t{0}, no_room),
+      ignored("preallocate_height_hint", ArgKind::kInt, int64_t{0}, no_room),
       ignored("device_memory_padding", ArgKind::kInt, int64_t{16777216}, hint),
       ignored("host_memory_padding", ArgKind::kInt, int64_t{8388608}, hint),
       ignored("device_memory_padding_jpeg2k", ArgKind::kInt, int64_t{0}, hint),
@@ -157,13 +163,16 @@ EncodedExtents peek(RecipeBuilder& b, std::string_view type_argument) {
 
 std::string decoder_config(const RecipeBuilder& b) {
   const int64_t threshold = b.integer("hybrid_huffman_threshold");
+  const char* const engine = !b.given("hw_decoder_load")       ? ""
+                             : b.number("hw_decoder_load") > 0 ? ", \"jpeg_engine\": true"
+                                                               : ", \"jpeg_engine\": false";
   return fmt::format(
-      "{{\"adjust_orientation\": {}, \"output_type\": {}, \"dtype\": \"{}\", \"use_fast_idct\": {}{}{}}}",
+      "{{\"adjust_orientation\": {}, \"output_type\": {}, \"dtype\": \"{}\", \"use_fast_idct\": {}{}{}{}}}",
       applies_orientation(b), b.integer("output_type"), short_name(b.output_type(0).dtype),
       b.flag("use_fast_idct"),
       threshold == kHybridHuffmanThreshold ? ""
                                            : fmt::format(", \"hybrid_huffman_threshold\": {}", threshold),
-      paged(b));
+      engine, paged(b));
 }
 
 namespace {

@@ -85,6 +85,13 @@ struct Window {
 /// The window of the stored image that shows up as `window` of the oriented image.
 Window to_stored(const Window& window, const ImageHeader& header, int orientation);
 
+/// Which JPEGs a device's JPEG engine decodes, where it has one.
+enum class JpegEngineUse : uint8_t {
+  kAlike,    ///< those that come out as the codec makes them, but for rounding: chroma of full size
+  kNever,    ///< none
+  kWherever  ///< all that it can, also those whose chroma it repeats
+};
+
 /// What to decode.
 struct DecodeOptions {
   ImageType type = ImageType::kRgb;
@@ -94,6 +101,7 @@ struct DecodeOptions {
   int eighths = 8;  ///< 1, 2 or 4: the image at that many eighths of its size; see least_eighths()
   /// Of device="mixed": a device decodes the Huffman codes of images with more pixels, too.
   int64_t hybrid_huffman_threshold = 1'000'000;
+  JpegEngineUse engine = JpegEngineUse::kAlike;
   int64_t page = 0;  ///< which picture of a file that holds several
 };
 /// The least size at which the codec can decode the image, with positions that scale exactly; 8 where it is

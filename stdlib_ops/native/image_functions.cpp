@@ -24,6 +24,9 @@ Result<std::shared_ptr<runtime::NativeState>> prepare(const std::string& config)
   state->options.fast_idct = json.value("use_fast_idct", false);
   state->options.hybrid_huffman_threshold =
       json.value("hybrid_huffman_threshold", state->options.hybrid_huffman_threshold);
+  if (json.contains("jpeg_engine"))
+    state->options.engine =
+        json["jpeg_engine"].get<bool>() ? JpegEngineUse::kWherever : JpegEngineUse::kNever;
   state->paged = json.value("paged", false);
   auto dtype = dtype_from_short_name(json.value("dtype", std::string("u8")));
   GALATEA_CHECK(dtype.has_value(), "image function: unknown dtype in the configuration");

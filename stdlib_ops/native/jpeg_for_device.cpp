@@ -28,7 +28,8 @@ struct Frame {
   int h[3] = {}, v[3] = {}, id[3] = {};
   bool has_jfif = false;
   int adobe_transform = -1;  ///< -1: no such marker
-  size_t scan = 0;           ///< where the first one begins
+  size_t scan = 0;           ///< where the codes of the first one begin
+  int scan_components = 0;   ///< of that scan
 };
 
 size_t be16(Bytes bytes, size_t at) { return static_cast<size_t>(bytes[at]) << 8 | bytes[at + 1]; }
@@ -68,6 +69,7 @@ Frame read_markers(Bytes bytes) {
     const Bytes segment = bytes.subspan(at + 4, length - 2);
     if (marker == 0xDA) {
       out.scan = at + 2 + length;
+      out.scan_components = segment.empty() ? 0 : segment[0];
       return out;
     }
     const bool is_frame =
@@ -92,6 +94,15 @@ bool is_usual_sampling(const Frame& frame) {
   if (frame.components == 1) return true;
   if (frame.h[1] != 1 || frame.v[1] != 1 || frame.h[2] != 1 || frame.v[2] != 1) return false;
   return (frame.h[0] == 1 || frame.h[0] == 2 || frame.h[0] == 4) && (frame.v[0] == 1 || frame.v[0] == 2);
+}
+
+/// A JPEG engine decodes baseline files of one scan, of 4:4:4, 4:2:2, 4:4:0, 4:2:0 or grey; its chroma is
+/// repeated, not interpolated.
+bool may_be_the_engines(const Frame& frame, JpegEngineUse use, EncodedImage::Format format) {
+  if (use == JpegEngineUse::kNever || frame.marker != 0xC0 || frame.scan_components != frame.components)
+    return false;
+  if (frame.components == 1) return format == EncodedImage::Format::kGray;
+  return use == JpegEngineUse::kWherever ? frame.h[0] <= 2 : frame.h[0] == 1 && frame.v[0] == 1;
 }
 
 /// A file that was cut off has no end; codes hold no such marker.
@@ -154,6 +165,7 @@ std::optional<EncodedImage> jpeg_for_device(Bytes bytes, const ImageHeader& head
   EncodedImage out{bytes, header.height, header.width, *format};
   out.entropy_on_device = header.height * header.width > options.hybrid_huffman_threshold &&
                           frame.marker == 0xC0 && frame.components == 3;
+  out.by_engine = may_be_the_engines(frame, options.engine, *format);
   if (!is_worth_it(out, window)) return {};
   if (!has_end(bytes, frame.scan) || (is_progressive && count_scans(bytes, frame.scan) > kMaxJpegScans))
     return {};

@@ -17,6 +17,8 @@ class NvjpegAlternative final : public runtime::DeviceAlternative {
 
   const std::shared_ptr<const cuda::Stream>& stream() const override { return decoder_->stream(); }
 
+  std::string uses() const override { return decoder_->has_engine() ? " with the GPU's JPEG engine" : ""; }
+
   Result<std::optional<runtime::DeviceWork>> begin(const runtime::NativeArguments& call) override {
     const DecodeCall decode = decode_call(call.inputs, call.scalars, call.state);
     const auto header = read_header(decode.bytes);

@@ -119,6 +119,8 @@ TEST(NvjpegHeader, EntryPointsAgree) {
   EXPECT_EQ(status::kIncompleteBitstream, static_cast<int>(NVJPEG_STATUS_INCOMPLETE_BITSTREAM));
   EXPECT_EQ(jpeg::backend::kHybrid, static_cast<int>(NVJPEG_BACKEND_HYBRID));
   EXPECT_EQ(jpeg::backend::kGpuHybrid, static_cast<int>(NVJPEG_BACKEND_GPU_HYBRID));
+  EXPECT_EQ(jpeg::backend::kHardware, static_cast<int>(NVJPEG_BACKEND_HARDWARE));
+  EXPECT_EQ(status::kArchMismatch, static_cast<int>(NVJPEG_STATUS_ARCH_MISMATCH));
   EXPECT_EQ(jpeg::format::kY, static_cast<int>(NVJPEG_OUTPUT_Y));
   EXPECT_EQ(jpeg::format::kRgb, static_cast<int>(NVJPEG_OUTPUT_RGBI));
   EXPECT_EQ(jpeg::format::kBgr, static_cast<int>(NVJPEG_OUTPUT_BGRI));

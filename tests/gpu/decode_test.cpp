@@ -314,6 +314,104 @@ TEST_F(FakeDecode, CodesOfLargeImagesAreTheDevicesWork) {
   EXPECT_EQ(jpeg_counters().host_entropy, 2);
 }
 
+/// Baseline files of full chroma, in one call a batch; the others as ever.
+TEST_F(FakeDecode, TheJpegEngineDecodesWhatSuitsIt) {
+  Folder folder("engine");
+  folder.add(jpeg(40, 60))
+      .add(jpeg(28, 36, {.progressive = true}))
+      .add(jpeg(24, 20, {.cmyk = true}, 4))
+      .add(jpeg(33, 21, {.h = 2, .v = 2}))
+      .add(jpeg(50, 50, {.restart_rows = 1}))
+      .add(jpeg(31, 37))
+      .add(jpeg(64, 48, {.h = 2}));
+  const auto expect_by_engine = [&](const std::string& args, int64_t decodes, int64_t by_engine,
+                                    int64_t batches) {
+    expect_same(pipeline(folder, args, kThroughAKernel), decodes);
+    EXPECT_EQ(jpeg_counters().by_engine, by_engine) << args;
+    EXPECT_EQ(jpeg_counters().engine_batches, batches) << args;
+  };
+  expect_by_engine("", 6, 0, 0);  // there is none
+  const std::string text = pipeline(folder, "", kThroughAKernel);
+  EXPECT_EQ(deliver(text, DecodeChoice::kAuto).device.decoder, "nvJPEG 12.4");
+  const FakeVariable engine("FAKE_NVJPEG_ENGINE", "1");
+  EXPECT_EQ(deliver(text, DecodeChoice::kAuto).device.decoder, "nvJPEG 12.4 with the GPU's JPEG engine");
+  expect_by_engine("", 6, 3, 2);
+  expect_by_engine(", hw_decoder_load=0.0", 6, 0, 0);
+  expect_by_engine(", hw_decoder_load=0.9", 6, 5, 2);
+  expect_by_engine(", output_type=types.BGR", 6, 3, 2);
+  // A batch of files that are all its.
+  Folder all("engine-all");
+  for (int n = 0; n < 24; ++n) all.add(jpeg(30 + n, 40));
+  for (const int threads : {1, 2, 3}) {
+    expect_same(pipeline(all, "", kThroughAKernel, "image", 8), 24, threads);
+    EXPECT_EQ(jpeg_counters().by_engine, 24);
+    EXPECT_EQ(jpeg_counters().engine_batches, 3);
+    EXPECT_EQ(jpeg_counters().streams, 1);
+  }
+}
+
+/// Two formats in a batch are two calls.
+TEST_F(FakeDecode, TheJpegEngineTakesABatchAFormat) {
+  const FakeVariable engine("FAKE_NVJPEG_ENGINE", "1");
+  Folder folder("engine-formats");
+  folder.add(jpeg(40, 60)).add(jpeg(28, 36, {}, 1)).add(jpeg(24, 20)).add(jpeg(30, 30, {}, 1));
+  expect_same(pipeline(folder, ", output_type=types.ANY_DATA", kAsItIs), 4);
+  EXPECT_EQ(jpeg_counters().by_engine, 4);
+  EXPECT_EQ(jpeg_counters().engine_batches, 2);
+}
+
+/// Those go where they would go without an engine.
+TEST_F(FakeDecode, WhatTheJpegEngineRefusesIsTheOthers) {
+  const FakeVariable engine("FAKE_NVJPEG_ENGINE", "1");
+  Folder folder("engine-refused");
+  int64_t odd = 0;
+  for (int n = 0; n < 9; ++n) {
+    const File file = jpeg(40 + n, 41 - n);
+    odd += file.size() % 2 == 1 ? 1 : 0;
+    folder.add(file);
+  }
+  ASSERT_GT(odd, 0);
+  ASSERT_LT(odd, 9);
+  const Variable refuses("FAKE_NVJPEG_REFUSES", "engine");
+  expect_same(pipeline(folder, "", kThroughAKernel), 9);
+  EXPECT_EQ(jpeg_counters().by_engine, odd);
+  EXPECT_EQ(jpeg_counters().host_entropy, 9 - odd);
+}
+
+/// At creation: there is none, or memory is wanted for. In the midst of a batch: an error of the batch.
+TEST_F(FakeDecode, EveryCallOfTheJpegEngineFailsOnce) {
+  const FakeVariable engine("FAKE_NVJPEG_ENGINE", "1");
+  Folder folder("engine-faults");
+  folder.add(jpeg(40, 60)).add(jpeg(33, 21, {.h = 2, .v = 2})).add(jpeg(50, 50)).add(jpeg(20, 30));
+  const std::string text = pipeline(folder, "", kThroughAKernel, "image", 2);
+  const Delivered wanted = deliver(text, std::nullopt);
+  ASSERT_EQ(deliver(text, DecodeChoice::kAuto, 1).error, "");
+  const int64_t calls = jpeg_counters().calls;
+  namespace status = native::jpeg::status;
+  int64_t errors = 0, without = 0;
+  for (const int code : {status::kAllocatorFailure, status::kExecutionFailed, status::kArchMismatch})
+    for (int64_t call = 1; call <= calls; ++call) {
+      reset_jpeg();
+      find<FakeNvjpegFail>("fake_nvjpeg_fail")(call, code);
+      const Delivered found = deliver(text, DecodeChoice::kAuto, 1);
+      const std::string when = fmt::format("call {}, status {}", call, code);
+      if (found.error.empty()) {
+        EXPECT_TRUE(wanted.samples == found.samples) << when;
+        without += found.device.decoder == "nvJPEG 12.4" ? 1 : 0;
+      } else {
+        EXPECT_EQ(found.error.substr(0, 5), "G0972") << when << ": " << found.error;
+        ++errors;
+      }
+      EXPECT_EQ(jpeg_counters().live, 0) << when;
+      ASSERT_EQ(device_->errors(), "") << when;
+      expect_nothing_lives(device_->counters(), when);
+    }
+  EXPECT_GT(errors, calls);
+  EXPECT_EQ(without, 2);  // the engine's handle: a device without one, by either status
+  reset_jpeg();
+  EXPECT_TRUE(deliver(text, DecodeChoice::kAuto, 1).samples == wanted.samples);
+}
+
 TEST_F(FakeDecode, WhatNvjpegRefusesIsTheCpus) {
   Folder folder("refused");
   int64_t odd = 0;

@@ -1,8 +1,9 @@
 // The protocol by which blocks of a launch share a picture: tickets for its parts, and waits for what other
 // blocks took before. Pictures as a training has them and larger, hundreds of blocks a call, the largest batch;
-// repeated, since what goes wrong depends on when blocks run. Over the fake driver it is a small part of that:
-// there, blocks run one behind the other.
+// repeated, since what goes wrong depends on when blocks run. Over the fake driver, where blocks run one behind
+// the other, it is all of that at the whole scale (`./dev test --all`), else a small part.
 #include "tests/gpu/gpu_runs.h"
+#include "tests/support/cases.h"
 
 namespace galatea::testing {
 namespace {
@@ -41,18 +42,21 @@ class GpuProtocol : public GpuRuns {
     }
   }
   bool is_fake() const { return device_.is_fake(); }
+  bool is_whole() const { return !is_fake() || scale() == kWhole; }
 };
 
 TEST_F(GpuProtocol, PicturesOfATraining) {
-  expect_same_again("[224, 224, 3]", is_fake() ? 2 : 8, is_fake() ? 2 : 200);
+  const int64_t repeats = is_fake() ? scaled(200, 2) : 200;
+  expect_same_again("[224, 224, 3]", is_fake() ? 2 : 8, static_cast<int>(repeats));
 }
 
 TEST_F(GpuProtocol, PicturesOfHundredsOfBlocks) {
-  expect_same_again(is_fake() ? "[360, 640, 3]" : "[1080, 1920, 3]", is_fake() ? 1 : 2, is_fake() ? 1 : 20);
+  const int repeats = !is_fake() ? 20 : is_whole() ? 2 : 1;
+  expect_same_again(is_whole() ? "[1080, 1920, 3]" : "[360, 640, 3]", is_whole() ? 2 : 1, repeats);
 }
 
 TEST_F(GpuProtocol, TheLargestBatch) {
-  expect_same_again(is_fake() ? "[24, 20, 3]" : "[224, 224, 3]", 256, is_fake() ? 1 : 3);
+  expect_same_again(is_whole() ? "[224, 224, 3]" : "[24, 20, 3]", 256, is_fake() ? 1 : 3);
 }
 
 }  // namespace

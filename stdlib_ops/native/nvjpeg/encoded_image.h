@@ -14,6 +14,8 @@ struct EncodedImage {
   Format format = Format::kRgb;
   /// Its Huffman codes are the device's work too.
   bool entropy_on_device = false;
+  /// The device's JPEG engine may decode it, where there is one.
+  bool by_engine = false;
 
   int64_t channels() const { return format == Format::kGray ? 1 : 3; }
   int64_t row_bytes() const { return width * channels(); }

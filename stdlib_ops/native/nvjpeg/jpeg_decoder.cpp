@@ -71,16 +71,20 @@ class JpegDecoder::Job final : public runtime::DeviceJob {
  public:
   Job(std::shared_ptr<JpegDecoder> owner, std::unique_ptr<Slot> taken, Backend how, int64_t bytes_of_row)
       : decoder(std::move(owner)), slot(std::move(taken)), backend(how), row_bytes(bytes_of_row) {}
+  Job(std::shared_ptr<JpegDecoder> owner, std::unique_ptr<JpegEngine::File> taken)
+      : decoder(std::move(owner)), file(std::move(taken)) {}
   ~Job() override {
     if (slot) decoder->give_back(std::move(slot));
+    if (file) decoder->engine_->give_back(std::move(file));
   }
   Job(const Job&) = delete;
   Job& operator=(const Job&) = delete;
 
   std::shared_ptr<JpegDecoder> decoder;
   std::unique_ptr<Slot> slot;
-  Backend backend;
-  int64_t row_bytes;
+  Backend backend = kHostEntropy;
+  int64_t row_bytes = 0;
+  std::unique_ptr<JpegEngine::File> file;  ///< the engine's; else there is a slot
 };
 
 Result<std::shared_ptr<JpegDecoder>> JpegDecoder::create(std::shared_ptr<const Nvjpeg> library,
@@ -112,7 +116,24 @@ Status JpegDecoder::prepare(cuda::Priority priority) {
                    jpeg::kFlagInterpolate, &handle_));
   GALATEA_TRY(call(api.create_decoder, handle_, jpeg::backend::kHybrid, &decoders_[kHostEntropy]));
   GALATEA_TRY(call(api.create_decoder, handle_, jpeg::backend::kGpuHybrid, &decoders_[kDeviceEntropy]));
-  return add_lane();
+  GALATEA_TRY(add_lane());
+  return add_engine();
+}
+
+Status JpegDecoder::add_engine() {
+  auto made = JpegEngine::create(*library_, device_memory_.allocator(), pinned_memory_.allocator());
+  if (!made) {
+    // The pool knows better what there was none of.
+    return failure(jpeg::status::kAllocatorFailure, library_->api().create.name);
+  }
+  if (!*made) return {};
+  GALATEA_ASSIGN(engine_lane_.stream, cuda::Stream::create(context_, priority_));
+  GALATEA_ASSIGN(cuda::Event event, cuda::Event::create(context_));
+  engine_lane_.event = std::make_unique<cuda::Event>(std::move(event));
+  device_memory_.add(engine_lane_.stream);
+  pinned_memory_.add(engine_lane_.stream);
+  engine_ = std::move(*made);
+  return {};
 }
 
 Status JpegDecoder::add_lane() {
@@ -136,6 +157,7 @@ JpegDecoder::~JpegDecoder() {
   const cuda::Context::Scope scope(*context_);
   // A device that is lost answers with an error, and is done as well.
   wait_for_lanes();
+  engine_.reset();
   const jpeg::Api& api = library_->api();
   for (auto& slot : free_) destroy(*slot);
   for (auto& slot : running_) destroy(*slot);
@@ -200,15 +222,17 @@ Result<std::unique_ptr<JpegDecoder::Slot>> JpegDecoder::take_slot() {
   {
     std::lock_guard lock(mutex_);
     if (!free_.empty()) {
-      const std::shared_ptr<cuda::Event>& used = free_.front()->used;
+      const std::shared_ptr<cuda::Event> used = free_.front()->used;
       bool is_done = !used;
       if (used) {
         GALATEA_ASSIGN(is_done, used->is_done());
       }
       if (is_done) {
+        // One event is behind a batch: the driver is asked once for all of its slots.
+        for (auto slot = free_.begin(); slot != free_.end() && (*slot)->used == used; ++slot)
+          (*slot)->used.reset();
         std::unique_ptr<Slot> out = std::move(free_.front());
         free_.pop_front();
-        out->used.reset();
         return out;
       }
     }
@@ -229,10 +253,7 @@ void JpegDecoder::give_back(std::unique_ptr<Slot> slot) {
 Result<JpegDecoder::Outcome> JpegDecoder::decode_on_host(const EncodedImage& image, Slot& slot,
                                                          Backend backend) {
   namespace status = jpeg::status;
-  const auto is_the_files = [](jpeg::Status result) {
-    return result == status::kBadJpeg || result == status::kNotSupported ||
-           result == status::kImplementationNotSupported || result == status::kIncompleteBitstream;
-  };
+  using status::is_the_files;
   const jpeg::Api& api = library_->api();
   const int format = image.format == EncodedImage::Format::kRgb   ? jpeg::format::kRgb
                      : image.format == EncodedImage::Format::kBgr ? jpeg::format::kBgr
@@ -258,6 +279,10 @@ Result<JpegDecoder::Outcome> JpegDecoder::decode_on_host(const EncodedImage& ima
 
 Result<std::unique_ptr<runtime::DeviceJob>> JpegDecoder::begin(const EncodedImage& image) {
   const cuda::Context::Scope scope(*context_);
+  if (engine_ && image.by_engine) {
+    GALATEA_ASSIGN(auto job, begin_by_engine(image));
+    if (job) return job;
+  }
   Backend backend = image.entropy_on_device ? kDeviceEntropy : kHostEntropy;
   for (;;) {
     GALATEA_ASSIGN(std::unique_ptr<Slot> slot, take_slot());
@@ -274,8 +299,24 @@ Result<std::unique_ptr<runtime::DeviceJob>> JpegDecoder::begin(const EncodedImag
   }
 }
 
+Result<std::unique_ptr<runtime::DeviceJob>> JpegDecoder::begin_by_engine(const EncodedImage& image) {
+  std::unique_ptr<JpegEngine::File> file;
+  const char* entry = "";
+  const jpeg::Status result = engine_->begin(image, file, entry);
+  if (result != jpeg::status::kSuccess) return failure(result, entry);
+  if (!file) return nullptr;
+  return std::make_unique<Job>(shared_from_this(), std::move(file));
+}
+
+/// Others than the first stream begin behind what it had.
+Status JpegDecoder::open_batch() {
+  if (is_open_) return {};
+  GALATEA_TRY(lanes_.front().event->record(*stream_));
+  is_open_ = true;
+  return {};
+}
+
 Result<JpegDecoder::Lane*> JpegDecoder::next_lane() {
-  if (running_.empty()) GALATEA_TRY(lanes_.front().event->record(*stream_));
   if (lanes_.size() < kLanes && running_.size() >= lanes_.size()) GALATEA_TRY(add_lane());
   Lane& lane = lanes_[running_.size() % lanes_.size()];
   if (lane.stream != stream_ && !lane.has_work) GALATEA_TRY(lane.stream->wait_for(*lanes_.front().event));
@@ -284,6 +325,12 @@ Result<JpegDecoder::Lane*> JpegDecoder::next_lane() {
 
 Status JpegDecoder::run(std::unique_ptr<runtime::DeviceJob>& job, cuda::DevicePointer to) {
   auto& own = static_cast<Job&>(*job);
+  GALATEA_TRY(open_batch());
+  if (own.file) {
+    engine_->add(std::move(own.file), to);
+    job.reset();
+    return {};
+  }
   const jpeg::Api& api = library_->api();
   Slot& slot = *own.slot;
   const jpeg::State state = slot.states[own.backend];
@@ -308,11 +355,23 @@ Status JpegDecoder::run(std::unique_ptr<runtime::DeviceJob>& job, cuda::DevicePo
 
 Status JpegDecoder::join_lanes() {
   const cuda::Stream& first = *stream();
-  for (Lane& lane : lanes_) {
-    if (!std::exchange(lane.has_work, false) || lane.stream.get() == &first) continue;
+  const auto join = [&](Lane& lane) -> Status {
+    if (!std::exchange(lane.has_work, false) || lane.stream.get() == &first) return {};
     GALATEA_TRY(lane.event->record(*lane.stream));
-    GALATEA_TRY(first.wait_for(*lane.event));
-  }
+    return first.wait_for(*lane.event);
+  };
+  for (Lane& lane : lanes_) GALATEA_TRY(join(lane));
+  return join(engine_lane_);
+}
+
+/// Its files of the batch, in one call.
+Status JpegDecoder::run_engine() {
+  if (!engine_ || !engine_->has_work()) return {};
+  GALATEA_TRY(engine_lane_.stream->wait_for(*lanes_.front().event));
+  engine_lane_.has_work = true;
+  const char* entry = "";
+  const jpeg::Status result = engine_->enqueue(engine_lane_.stream->handle(), entry);
+  if (result != jpeg::status::kSuccess) return failure(result, entry);
   return {};
 }
 
@@ -321,12 +380,16 @@ void JpegDecoder::wait_for_lanes() {
     (void)lane.stream->synchronize();
     lane.has_work = false;
   }
+  if (!engine_) return;
+  (void)engine_lane_.stream->synchronize();
+  engine_lane_.has_work = false;
 }
 
 Status JpegDecoder::finish() {
-  if (running_.empty()) return {};
+  if (!std::exchange(is_open_, false)) return {};
   auto made = cuda::Event::create(context_);
-  Status status = join_lanes();
+  Status status = run_engine();
+  if (status) status = join_lanes();
   if (status) status = made ? made->record(*stream()) : Status(std::unexpected(std::move(made.error())));
   std::shared_ptr<cuda::Event> used;
   if (status)
@@ -338,6 +401,7 @@ Status JpegDecoder::finish() {
     give_back(std::move(slot));
   }
   running_.clear();
+  if (engine_) engine_->finish(used);
   return status;
 }
 

@@ -10,6 +10,8 @@
 // that its images use one after the other. The first stream is everybody else's: the others begin behind what
 // it had before the batch, and it goes on behind them.
 //
+// Where the device has a JPEG engine, files that may be its go there, whole: jpeg_engine.h.
+//
 // All memory comes from the session's pools, so that limits hold and nothing is returned while the device
 // works on it. What nvJPEG keeps for an image (a Slot) is used again once its bytes are up.
 #pragma once
@@ -25,6 +27,7 @@
 #include "runtime/cuda/alternative.h"
 #include "runtime/cuda/memory_pool.h"
 #include "stdlib_ops/native/nvjpeg/encoded_image.h"
+#include "stdlib_ops/native/nvjpeg/jpeg_engine.h"
 #include "stdlib_ops/native/nvjpeg/nvjpeg.h"
 
 namespace galatea::native {
@@ -71,6 +74,7 @@ class JpegDecoder : public std::enable_shared_from_this<JpegDecoder> {
   static constexpr size_t kLanes = 4;
 
   const Nvjpeg& library() const { return *library_; }
+  bool has_engine() const { return engine_ != nullptr; }
   /// Behind finish() it has all of the batch's work in front of it.
   const std::shared_ptr<const cuda::Stream>& stream() const { return stream_; }
 
@@ -114,7 +118,11 @@ class JpegDecoder : public std::enable_shared_from_this<JpegDecoder> {
   Status add_state(Slot& slot, Backend backend);
   void destroy(Slot& slot) const;
   void give_back(std::unique_ptr<Slot> slot);
+  Status add_engine();
+  Result<std::unique_ptr<runtime::DeviceJob>> begin_by_engine(const EncodedImage& image);
+  Status run_engine();
   enum class Outcome : uint8_t { kDecoded, kRefused, kFailed };
+  Status open_batch();
   /// The lane whose turn it is, in which everything of the batch may begin.
   Result<Lane*> next_lane();
   /// The first stream goes on behind the others.
@@ -129,9 +137,12 @@ class JpegDecoder : public std::enable_shared_from_this<JpegDecoder> {
   std::shared_ptr<const cuda::Stream> stream_;
   cuda::Priority priority_ = cuda::Priority();
   std::vector<Lane> lanes_;  ///< as many as a batch had images, up to kLanes
+  Lane engine_lane_;         ///< no buffer
+  bool is_open_ = false;     ///< a batch is being enqueued
   JpegMemory device_memory_, pinned_memory_;
   jpeg::Handle handle_ = nullptr;
   jpeg::Decoder decoders_[kNumBackends] = {};
+  std::unique_ptr<JpegEngine> engine_;          ///< null: there is none
   std::vector<std::unique_ptr<Slot>> running_;  ///< of the batch that is being enqueued
   std::mutex mutex_;                            ///< of the free slots
   std::deque<std::unique_ptr<Slot>> free_;      ///< those used longest ago first

@@ -40,13 +40,19 @@ struct Allocator {
 
 namespace status {
 inline constexpr Status kSuccess = 0, kBadJpeg = 3, kNotSupported = 4, kAllocatorFailure = 5,
-                        kExecutionFailed = 6, kInternalError = 8, kImplementationNotSupported = 9,
-                        kIncompleteBitstream = 10;
+                        kExecutionFailed = 6, kArchMismatch = 7, kInternalError = 8,
+                        kImplementationNotSupported = 9, kIncompleteBitstream = 10;
+/// Said of a file, whoever asks.
+constexpr bool is_the_files(Status result) {
+  return result == kBadJpeg || result == kNotSupported || result == kImplementationNotSupported ||
+         result == kIncompleteBitstream;
+}
 }  // namespace status
 
 namespace backend {
 inline constexpr int kHybrid = 1;     ///< Huffman codes on the host
 inline constexpr int kGpuHybrid = 2;  ///< and on the device
+inline constexpr int kHardware = 3;   ///< everything by the JPEG engine
 }  // namespace backend
 
 namespace format {
@@ -81,7 +87,13 @@ inline constexpr int kMajorVersion = 0, kMinorVersion = 1;  ///< libraryProperty
   X(is_supported, nvjpegDecoderJpegSupported, (Decoder, Stream, Params, int*))                  \
   X(decode_on_host, nvjpegDecodeJpegHost, (Handle, Decoder, State, Params, Stream))             \
   X(transfer, nvjpegDecodeJpegTransferToDevice, (Handle, Decoder, State, Stream, StreamHandle)) \
-  X(decode_on_device, nvjpegDecodeJpegDevice, (Handle, Decoder, State, Image*, StreamHandle))
+  X(decode_on_device, nvjpegDecodeJpegDevice, (Handle, Decoder, State, Image*, StreamHandle))   \
+  X(parse_header, nvjpegJpegStreamParseHeader, (Handle, const unsigned char*, size_t, Stream))  \
+  X(is_batch_supported, nvjpegDecodeBatchedSupported, (Handle, Stream, int*))                   \
+  X(create_batch_state, nvjpegJpegStateCreate, (Handle, State*))                                \
+  X(initialize_batch, nvjpegDecodeBatchedInitialize, (Handle, State, int, int, int))            \
+  X(decode_batch, nvjpegDecodeBatched,                                                          \
+    (Handle, State, const unsigned char* const*, const size_t*, Image*, StreamHandle))
 
 struct Api {
 #define GALATEA_NVJPEG_MEMBER(member, symbol, parameters) \
