@@ -427,7 +427,12 @@ bool Evaluator::bind_arguments(FunctionObject& function, CallArguments& argument
     mismatch(Message::kUnknownParameter, keyword.name_span,
              {function.name, keyword.name, meant.empty() ? "" : "did you mean `" + meant + "`?"},
              is_spread ? "" : meant);
-    knows_all = false;
+    // The call goes on as it is meant.
+    const auto parameter = std::ranges::find(parameters, meant, &Parameter::name);
+    if (meant.empty() || parameter == parameters.end())
+      knows_all = false;
+    else
+      set(static_cast<size_t>(parameter - parameters.begin()), keyword.value, keyword.span);
   }
   if (!knows_all) return false;
   for (size_t i = 0; i < parameters.size(); ++i) {
