@@ -287,6 +287,13 @@ Value Evaluator::fail_not_callable(const Value& callee, const CallArguments& arg
     }
     if (arguments.positional.empty() && arguments.keywords.empty())
       diagnostic.edits.push_back({brackets, "", true});
+  } else if ((callee.is(ValueKind::kList) || callee.is(ValueKind::kTuple)) &&
+             arguments.positional.size() == 1 && arguments.positional[0].is_integral() &&
+             arguments.keywords.empty() && diagnostic.labels.empty()) {
+    const std::string element = "[" + source_text(sources_, arguments.spans[0]) + "]";
+    diagnostic.help = "an element is taken by square brackets: `" + callee_text + element + "`";
+    diagnostic.edits.push_back(
+        {{arguments.span.file, diagnostic.span.end, arguments.span.end}, element, false});
   } else if (const std::string inner = function_like(callee); !inner.empty()) {
     diagnostic.help = "call the function in it: `" + callee_text + "." + inner + "(…)`";
     diagnostic.edits.push_back(
@@ -427,7 +434,12 @@ bool Evaluator::bind_arguments(FunctionObject& function, CallArguments& argument
     mismatch(Message::kUnknownParameter, keyword.name_span,
              {function.name, keyword.name, meant.empty() ? "" : "did you mean `" + meant + "`?"},
              is_spread ? "" : meant);
-    knows_all = false;
+    // The call goes on as it is meant.
+    const auto parameter = std::ranges::find(parameters, meant, &Parameter::name);
+    if (meant.empty() || parameter == parameters.end())
+      knows_all = false;
+    else
+      set(static_cast<size_t>(parameter - parameters.begin()), keyword.value, keyword.span);
   }
   if (!knows_all) return false;
   for (size_t i = 0; i < parameters.size(); ++i) {

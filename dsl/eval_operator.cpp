@@ -153,6 +153,7 @@ Value Evaluator::find_operator(ModuleObject& names, const std::string& name, Spa
     return report(std::move(later));
   }
   Diagnostic diagnostic = diagnose(Message::kUnknownOperator, span, {shown});
+  std::string goes_on;  // the namespace that is meant, so that what its operators are given is checked
   if (const Suggestion* known = find_suggestion(Place::kOperator, "", path)) {
     diagnostic.help = help_of(*known, first_argument(sources_, span));
   } else if (const std::string line = where_in_library(*library_.at("galatea"), name); !line.empty()) {
@@ -163,6 +164,7 @@ Value Evaluator::find_operator(ModuleObject& names, const std::string& name, Spa
     // Where `fn.reszie` stands, the last name alone is at the place.
     const std::string rest =
         meant->name.starts_with(names.prefix) ? meant->name.substr(names.prefix.size()) : "";
+    if (!objects && registry_.find(meant->name) == nullptr && is_near(path, meant->name)) goes_on = rest;
     if (!objects && !rest.empty() && !rest.contains('.'))
       diagnostic.edits.push_back({span, rest, meant->looks_alike});
   } else if (const std::string other = absent_operator_like(names.prefix, name); !other.empty()) {
@@ -172,7 +174,8 @@ Value Evaluator::find_operator(ModuleObject& names, const std::string& name, Spa
   } else {
     diagnostic.help = "`galatea ops` lists the operators";
   }
-  return report(std::move(diagnostic));
+  report(std::move(diagnostic));
+  return goes_on.empty() ? Value::poison() : find_operator(names, goes_on, span);
 }
 
 // What was meant by an operator that does not exist: the same name in a namespace or in other letters, a namespace

@@ -46,7 +46,8 @@ Value Evaluator::decorate_pixel(CallArguments& arguments) {
   for (const CallArguments::Keyword& keyword : arguments.keywords) {
     if (!is_option(keyword.name)) {
       auto help = did_you_mean(keyword.name, {std::begin(kPixelOptions), std::end(kPixelOptions)});
-      return fail(Message::kUnknownParameter, keyword.name_span, {"galatea.pixel", keyword.name, help});
+      fail(Message::kUnknownParameter, keyword.name_span, {"galatea.pixel", keyword.name, help});
+      continue;
     }
     pixel->options.push_back({keyword.name, keyword.value, keyword.span});
   }
@@ -85,7 +86,7 @@ bool Evaluator::take_pixel_options(PixelCall& call, const PixelObject& pixel, Ca
       fill = &option;
     } else {
       if (!add_argument(*call.spec.op, *call.spec.op->find_arg(option.name), option, call.spec, call.name))
-        return false;
+        continue;
       call.has_size = call.has_size || option.name == "size";
       call.has_channels = call.has_channels || option.name == "channels";
     }
@@ -97,14 +98,13 @@ bool Evaluator::take_pixel_options(PixelCall& call, const PixelObject& pixel, Ca
     else if (mode == "constant")
       call.border = kernel::Border::kConstant;
     else if (mode != "clamp")
-      return fail(Message::kPixelOption, border->span,
-                  {"border", "`\"clamp\"`, `\"reflect_101\"` or `\"constant\"`", type_text(border->value)}),
-             false;
+      fail(Message::kPixelOption, border->span,
+           {"border", "`\"clamp\"`, `\"reflect_101\"` or `\"constant\"`", type_text(border->value)});
   }
   if (!fill) return true;
   const Value number = plain(fill->value);
   if (!number.is_number() || !std::isfinite(number.as_double()))
-    return fail(Message::kPixelOption, fill->span, {"fill", "a number", type_text(number)}), false;
+    return fail(Message::kPixelOption, fill->span, {"fill", "a number", type_text(number)}), true;
   if (border && call.border != kernel::Border::kConstant)
     return fail(Message::kPixelOption, border->span,
                 {"border", "`\"constant\"` where `fill` is given", type_text(border->value)}),

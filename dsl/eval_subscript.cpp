@@ -93,8 +93,10 @@ Value Evaluator::attribute(const Value& base, const std::string& name, Span span
   if (const Suggestion* known = find_suggestion(Place::kStaticMember, type_name(base), name);
       known && !is_key)
     diagnostic.help = help_of(*known, "");
-  else if (auto near = closest_match(name, candidates))
-    diagnostic.help = "did you mean `" + *near + "`?";
+  else if (const auto near = is_key
+                                 ? closest_match(name, candidates).transform([](auto n) { return Meant{n}; })
+                                 : meant_by(name, candidates))
+    diagnostic.help = "did you mean `" + near->name + "`?";
   else if (base.is(ValueKind::kDict) && written && base.dict().find(key_of(make_string(name))))
     diagnostic.help = "write `" + source_text(sources_, written->span) + "[\"" + name + "\"]`";
   else if (base.is(ValueKind::kDict))

@@ -2,6 +2,7 @@
 #include "dsl/host_modules.h"
 
 #include <fmt/format.h>
+#include <algorithm>
 
 namespace galatea::dsl {
 namespace {
@@ -307,6 +308,18 @@ const char* host_module_advice(std::string_view path) {
     if (inside && (!best || module.prefix.size() > best->prefix.size())) best = &module;
   }
   return best ? best->advice : nullptr;
+}
+
+const char* draw_advice(std::string_view path) {
+  if (!path.starts_with("random.") && !path.contains(".random.")) return nullptr;
+  const std::string_view name = path.substr(path.rfind('.') + 1);
+  constexpr std::string_view kNormal[] = {"normal", "randn", "gauss", "normalvariate", "standard_normal"};
+  constexpr std::string_view kChoice[] = {"choice", "choices", "randint", "randrange", "integers"};
+  if (std::ranges::find(kNormal, name) != std::end(kNormal))
+    return "write `fn.random.normal(mean=0.0, stddev=1.0)`: it draws for each sample";
+  if (std::ranges::find(kChoice, name) != std::end(kChoice))
+    return "write `fn.random.choice(10)`, which draws one of 0 … 9 for each sample";
+  return nullptr;
 }
 
 const char* python_name_advice(std::string_view name) {

@@ -14,6 +14,8 @@ namespace galatea::dsl {
 
 /// Help for who uses the module; nullptr: no module of a host program is known by this name.
 const char* host_module_advice(std::string_view path);
+/// For a function that draws otherwise than evenly from a range; nullptr: it does not.
+const char* draw_advice(std::string_view path);
 /// Help for who uses a built-in name of Python that the language leaves out; nullptr: no such name.
 const char* python_name_advice(std::string_view name);
 /// The functions of host modules that only work on text: os.path.join and its like.

@@ -116,6 +116,17 @@ bool Lexer::line_begins_statement() const {
   return column <= brackets_.front().statement_indent;
 }
 
+// `{` of a block of another language, which the parser tells of: behind a value, and the last of its line.
+bool Lexer::opens_block(const Token& brace) const {
+  const size_t index = static_cast<size_t>(&brace - tokens.data());
+  const size_t behind = text_.find_first_not_of(" \t", brace.span.end);
+  if (brace.text != "{" || index == 0 || behind == std::string_view::npos) return false;
+  const Token& before = tokens[index - 1];
+  const bool follows_value = before.kind == TokenKind::kName || before.kind == TokenKind::kInteger ||
+                             before.text == ")" || before.text == "]" || before.text == "else";
+  return follows_value && (text_[behind] == '\n' || text_[behind] == '\r');
+}
+
 // Reports and closes the brackets past the first `keep`.
 void Lexer::close_open_brackets(size_t keep) {
   while (brackets_.size() > keep) {
@@ -143,6 +154,10 @@ void Lexer::read_newline() {
   size_t line_begin = at_;
   while (peek() == ' ' || peek() == '\t') ++at_;
   if (at_ < end_ && peek() != '\n' && peek() != '\r' && peek() != '#' && line_begins_statement()) {
+    if (brackets_.size() == 1 && opens_block(tokens[brackets_[0].token])) {
+      brackets_.clear();
+      ++block_braces_;
+    }
     for (const Bracket& bracket : brackets_) open_at_end.push_back(tokens[bracket.token].span.begin);
     close_open_brackets(0);
     add(TokenKind::kNewline, begin, begin + 1);
@@ -245,7 +260,9 @@ void Lexer::read_lookalike(char32_t c, size_t length) {
   auto& edits = diagnostics.back().edits;
   std::string written;
   for (size_t i = begin; i < at_; i += length) written += entry->ascii;
-  edits.push_back({span(begin, at_), written, true});
+  // These stand in few places: nobody knows that this is one.
+  const bool fits = entry->ascii != "->" && entry->ascii != "...";
+  if (fits) edits.push_back({span(begin, at_), written, true});
   if (entry->ascii.empty() || entry->ascii == " ") return;
   if (entry->ascii == "'" || entry->ascii == "\"") {
     // To the other quote of its kind, in the same line.
@@ -405,6 +422,9 @@ void Lexer::read_bracket(std::string_view bracket, size_t length) {
       diagnostic.edits.push_back({span(begin, at_), meant, false});
       diagnostics.push_back(std::move(diagnostic));
       brackets_.pop_back();
+    } else if (c == '}' && block_braces_ > 0) {
+      --block_braces_;
+      return;
     } else {
       report(Message::kUnopenedBracket, begin, at_, {std::string(1, c)});
     }

@@ -70,6 +70,21 @@ bool Lexer::read_foreign_operator() {
   if ((c == '!' || c == '%') && is_name_start(static_cast<unsigned char>(next)) && at_line_of_its_own())
     return read_notebook_command(), true;
   if (c == '!' && (next == '(' || next == '[') && read_macro()) return true;
+  // `3 =! 4`. Behind a name that begins the line it is an assignment of what is negated.
+  const auto begins_line = [&](size_t token) {
+    const TokenKind before = token == 0 ? TokenKind::kNewline : tokens[token - 1].kind;
+    return before == TokenKind::kNewline || before == TokenKind::kIndent || before == TokenKind::kDedent;
+  };
+  const bool is_assignment =
+      !tokens.empty() && tokens.back().kind == TokenKind::kName && begins_line(tokens.size() - 1);
+  if (c == '=' && next == '!' && peek(2) == ' ' && !is_assignment)
+    return translate(TokenKind::kOperator, 2, "!=");
+  if (c == '!' && (next == '\n' || next == '\r' || next == ')') && !at_line_of_its_own()) {  // `5!`
+    report(Message::kUnsupportedSyntax, at_, at_ + 1, {"`!` behind a value", "remove it"});
+    diagnostics.back().edits.push_back({span(at_, at_ + 1), "", true});
+    ++at_;
+    return true;
+  }
   if (c == '!' && next != '=') return translate(TokenKind::kKeyword, 1, "not");
   if (c == '<' && next == '>') return translate(TokenKind::kOperator, 2, "!=");
   if (c == '~' && next == '=') return translate(TokenKind::kOperator, 2, "!=");

@@ -81,6 +81,7 @@ class Lexer {
   void read_bracket(std::string_view bracket, size_t length);
   bool fits_with_closer() const;
   bool line_begins_statement() const;
+  bool opens_block(const Token& brace) const;
   void close_open_brackets(size_t keep);
   void finish_file();
 
@@ -93,6 +94,7 @@ class Lexer {
   std::vector<std::pair<int, int>> indents_ = {{0, 0}};
   std::pair<int, int> mended_indent_ = {-1, -1};  // a column that matched no block, and the one it is read as
   std::vector<Bracket> brackets_;
+  int block_braces_ = 0;  // that opened a block of another language and are not closed yet
 };
 
 }  // namespace galatea::dsl

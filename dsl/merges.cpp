@@ -163,8 +163,8 @@ Value Merges::merge_nodes(std::vector<Value> values, const MergeContext& context
     const bool promotes = ev_.home_of(context.join) != 0 && other.ndim == 0 && type.ndim == 0;
     if (promotes) type.dtype = promote(type.dtype, other.dtype);
     std::string_view difference = promotes                      ? ""
-                                  : other.dtype != type.dtype   ? "element type"
                                   : other.ndim != type.ndim     ? "number of dimensions"
+                                  : other.dtype != type.dtype   ? "element type"
                                   : other.layout != type.layout ? "layout"
                                   : other.device != type.device ? "device"
                                                                 : "";

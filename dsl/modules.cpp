@@ -351,7 +351,8 @@ Value Evaluator::fail_host(const std::string& path, Span span) {
     return Value::poison();
   }
   if (host_calls_ > 0) return Value::poison();  // the call around it says as much
-  const char* advice = host_module_advice(path);
+  const char* draws = draw_advice(path);
+  const char* advice = draws ? draws : host_module_advice(path);
   if (const auto found = host_classes_.find(path.substr(0, path.find('.'))); found != host_classes_.end())
     advice = found->second.c_str();
   return fail(Message::kHostOnly, span,

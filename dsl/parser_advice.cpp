@@ -82,8 +82,6 @@ void Parser::advise(Diagnostic& diagnostic, std::string_view wanted) const {
   if (wants_end && is("{") && before.text == ")")
     return say("choose with `if` and `elif`; blocks have no braces");
   if (wants_end && is(":=")) return say("write `=`", {{t.span, "=", true}});
-  if (wants_end && before.text == "new")
-    return say("call it without `new`", {{{t.span.file, before.span.begin, t.span.begin}, "", true}});
   if (wanted == "an expression" && is("/") && touches(t, next) && next.kind == TokenKind::kName)
     return say("a path is a text: write it in quotes");
   if (in_call && is(":"))
@@ -175,6 +173,8 @@ bool Parser::advise_on_foreign(Diagnostic& diagnostic, std::string_view wanted) 
                ": …` for a function");
   if (wants_end && before.text == ")" && before.partner + 2 == at_ - 1 && is_type(tokens_[at_ - 2].text))
     return say("write `" + std::string(tokens_[at_ - 2].text) + "(…)` around the value");
+  if (wanted == "a parameter" && is("(") && before.text == "lambda")
+    return say("the parameters stand without brackets: `lambda a, b: …`");
   if (wants_value && is("@")) return say("write `lambda x: …` for a function");
   if (wants_value && t.text == "if" && before.text == "=")
     return say("the value stands first: write `a if condition else b`");

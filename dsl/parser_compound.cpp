@@ -81,6 +81,22 @@ bool Parser::accept_elif() {
   return true;
 }
 
+// The lines below a header that should be indented: of a function up to its `return` or an empty line, else one.
+void Parser::take_unindented(Suite& suite, bool is_function) {
+  const auto ends = [&] {
+    const std::string_view gap = written({file_, end_of_previous().begin, token().span.begin});
+    return at_end() || token().kind == TokenKind::kDedent || is("def") || is("class") || is("@") ||
+           gap.contains("\n") || gap.contains("\r");
+  };
+  DepthGuard depth(*this);
+  do {
+    if (token().kind == TokenKind::kIndent)
+      std::ranges::move(parse_lost_block(), std::back_inserter(suite));
+    else
+      parse_statement(suite);
+  } while (is_function && !ends() && (suite.empty() || suite.back()->kind != StatementKind::kReturn));
+}
+
 StatementPtr Parser::parse_if() {
   const Token first = tokens_[at_++];
   auto statement = make_statement(StatementKind::kIf, first);

@@ -368,10 +368,13 @@ ExpressionPtr Parser::parse_primary() {
 }
 
 ExpressionPtr Parser::parse_atom() {
-  const Token t = token();
+  Token t = token();
   switch (t.kind) {
     case TokenKind::kName:
       ++at_;
+      for (; t.text == "new" && token().kind == TokenKind::kName; t = tokens_[at_++])
+        report_translated(t.span, "`new`", "call it without `new`",
+                          {{{file_, t.span.begin, token().span.begin}, "", true}});
       return make(ExpressionKind::kName, t.span, std::string(t.text));
     case TokenKind::kInteger:
     case TokenKind::kFloat:

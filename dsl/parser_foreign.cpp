@@ -5,6 +5,7 @@
 #include <array>
 
 #include "dsl/parser_state.h"
+#include "dsl/suggest.h"
 
 namespace galatea::dsl {
 namespace {
@@ -61,14 +62,10 @@ bool Parser::line_holds(std::string_view word) const {
   return false;
 }
 
-// Whether the word is another one with two letters exchanged, or with one that is lost or too much.
-bool is_slip_of(std::string_view word, std::string_view meant) {
-  const std::string_view shorter = word.size() < meant.size() ? word : meant;
-  const std::string_view longer = word.size() < meant.size() ? meant : word;
-  if (shorter.size() == longer.size()) return std::ranges::is_permutation(word, meant) && word != meant;
-  if (shorter.size() + 1 != longer.size()) return false;
-  const auto differ = std::ranges::mismatch(shorter, longer);
-  return std::ranges::equal(differ.in1, shorter.end(), differ.in2 + 1, longer.end());
+// Whether the lexer told of this token, or of what stands between it and the one before.
+bool Parser::is_told_by_lexer() const {
+  const auto told = std::ranges::lower_bound(told_by_lexer_, end_of_previous().begin);
+  return told != told_by_lexer_.end() && *told < token().span.end;
 }
 
 // Whether the file defines or imports a name that is spelt so.

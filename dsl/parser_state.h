@@ -49,7 +49,10 @@ class Parser {
         tokens_(with_normal_names(std::move(tokens))),
         diagnostics_(diagnostics),
         ordinals_(1),
-        bound_(bound) {}
+        bound_(bound) {
+    for (const Diagnostic& d : diagnostics) told_by_lexer_.push_back(d.span.begin);
+    std::ranges::sort(told_by_lexer_);
+  }
 
   std::unique_ptr<Module> parse_file();
   ExpressionPtr parse_only_expression();
@@ -78,6 +81,10 @@ class Parser {
   // what other languages write (parser_foreign.cpp)
   void skip_foreign_word();
   void correct_keyword();
+  void take_unindented(Suite& suite, bool is_function);
+  bool is_told_by_lexer() const;
+  void warn_unknown_escape(std::string_view raw, size_t at, uint32_t offset, size_t& told);
+  void warn_asserted_tuple(const Expression& value);
   bool line_holds(std::string_view word) const;
   StatementPtr parse_yield();
   bool accept_question_member();
@@ -228,6 +235,7 @@ class Parser {
   std::vector<Token> tokens_;
   size_t at_ = 0;
   std::vector<Diagnostic>& diagnostics_;
+  std::vector<uint32_t> told_by_lexer_;                    ///< where, sorted
   std::vector<std::map<std::string, uint32_t>> ordinals_;  ///< per function: calls seen by last name
   size_t bytes_ = 0;
   MemoryBound bound_;

@@ -70,12 +70,8 @@ void Parser::fail(Message message, Span span, std::vector<std::string> arguments
 
 void Parser::fail_expected(std::string_view wanted) {
   const Token& t = token();
-  if (t.kind == TokenKind::kError) {  // reported by the lexer
-    ++num_errors_;
-    throw SyntaxError{};
-  }
-  // What does not fit behind a part that was told is the same mistake.
-  if (was_mended_ && open_brackets_ == 0) {
+  // What the lexer reported, and what does not fit behind a part that was told, is the same mistake.
+  if (t.kind == TokenKind::kError || is_told_by_lexer() || (was_mended_ && open_brackets_ == 0)) {
     ++num_errors_;
     throw SyntaxError{};
   }
@@ -173,8 +169,9 @@ void Parser::take_stray_return(Suite& module) {
     while (first > 0 && is_simple(module[first - 1])) --first;
     if (first == 0 || !is_function(module[first - 1]) || has_return(module[first - 1]->body)) continue;
     Statement& function = *module[first - 1];
-    // Of a function without a block that was told already.
-    if (!function.body.empty()) {
+    // Of a function without a block, or with one that is not indented, that was told already.
+    const uint32_t body = function.body.empty() ? 0 : function.body.front()->span.begin;
+    if (body > 0 && text_[body - 1] != '\n') {
       report(Message::kReturnOutside, module[i]->span);
       if (i > first)
         diagnostics_.back().help =
@@ -208,10 +205,10 @@ Suite Parser::parse_block(std::string_view owner, bool colon_is_told) {
     Span colon = tokens_[at_ - 2].span;
     report(Message::kExpectedBlock, colon, {std::string(owner)});
     const bool begins_other = token().kind != TokenKind::kName && !is("return") && !is("for") && !is("if");
-    if (!begins_other)
-      diagnostics_.back().help =
-          "indent the lines that belong to it by four blanks, or write at least `pass`";
-    throw SyntaxError{};
+    if (begins_other) throw SyntaxError{};
+    diagnostics_.back().help = "indent the lines that belong to it by four blanks, or write at least `pass`";
+    take_unindented(suite, owner == "the function's header");
+    return suite;
   }
   ++at_;
   ++block_depth_;
@@ -457,6 +454,7 @@ StatementPtr Parser::parse_simple() {
     statement = make_statement(StatementKind::kAssert, first);
     ++at_;
     statement->value = parse_expression();
+    warn_asserted_tuple(*statement->value);
     if (accept(",")) statement->message = parse_expression();
   } else if (word == "import") {
     statement = parse_import();

@@ -55,8 +55,21 @@ int hex_value(char c) {
 
 }  // namespace
 
+// `"\d"`, once for each text; the edits are those of all of it.
+void Parser::warn_unknown_escape(std::string_view raw, size_t at, uint32_t offset, size_t& told) {
+  constexpr size_t kMostEdits = 100;
+  if (told >= kMostEdits) return;
+  size_t end = at + 2;
+  while (end < raw.size() && (static_cast<unsigned char>(raw[end]) & 0xC0) == 0x80) ++end;
+  const Span span{file_, offset + static_cast<uint32_t>(at), offset + static_cast<uint32_t>(end)};
+  const std::string written(raw.substr(at, end - at));
+  if (told++ == 0) diagnostics_.push_back(diagnose(Message::kUnknownEscape, span, {written}));
+  diagnostics_.back().edits.push_back({span, "\\" + written, false});
+}
+
 std::string Parser::decode_escapes(std::string_view raw, uint32_t offset) {
   std::string out;
+  size_t unknown = 0;  // escapes that mean nothing
   for (size_t i = 0; i < raw.size(); ++i) {
     if (raw[i] == '\r') {  // line breaks inside strings read as \n, as in Python
       if (i + 1 < raw.size() && raw[i + 1] == '\n') continue;
@@ -108,11 +121,22 @@ std::string Parser::decode_escapes(std::string_view raw, uint32_t offset) {
            {file_, offset + static_cast<uint32_t>(i - 1), offset + static_cast<uint32_t>(i + 1)},
            {"`\\N{…}`", "write the character itself, or `\\uXXXX`"});
     } else {
+      warn_unknown_escape(raw, i - 1, offset, unknown);
       out += '\\';
       out += c;
     }
   }
   return out;
+}
+
+// `assert (x, "message")`.
+void Parser::warn_asserted_tuple(const Expression& value) {
+  if (value.kind != ExpressionKind::kTuple || value.operands.empty()) return;
+  Diagnostic warning = diagnose(Message::kAssertsTuple, value.span);
+  const Span inside = cover(value.operands.front()->span, value.operands.back()->span);
+  warning.help = "leave the brackets out: `assert " + std::string(written(inside)) + "`";
+  if (value.operands.size() == 2) warning.edits.push_back({value.span, std::string(written(inside)), false});
+  diagnostics_.push_back(std::move(warning));
 }
 
 // One or more adjacent literals.

@@ -31,6 +31,16 @@ bool has_words_of(std::string_view candidate, std::string_view word) {
   return true;
 }
 
+// `vals` for `values`: its first and last letter, and others of it in their order, half of it at least.
+bool is_abbreviation(std::string_view word, std::string_view candidate) {
+  if (candidate.size() <= word.size() || candidate.size() > 2 * word.size() ||
+      word.front() != candidate.front() || word.back() != candidate.back())
+    return false;
+  size_t at = 0;
+  for (const char c : candidate) at += at < word.size() && word[at] == c ? 1 : 0;
+  return at == word.size();
+}
+
 }  // namespace
 
 const std::vector<Suggestion>& all_suggestions() {
@@ -129,6 +139,24 @@ std::string help_of(const Suggestion& suggestion, std::string_view subject) {
   return help;
 }
 
+bool is_slip_of(std::string_view word, std::string_view meant) {
+  const std::string_view shorter = word.size() < meant.size() ? word : meant;
+  const std::string_view longer = word.size() < meant.size() ? meant : word;
+  if (shorter.size() == longer.size()) return std::ranges::is_permutation(word, meant) && word != meant;
+  if (shorter.size() + 1 != longer.size()) return false;
+  const auto differ = std::ranges::mismatch(shorter, longer);
+  return std::ranges::equal(differ.in1, shorter.end(), differ.in2 + 1, longer.end());
+}
+
+bool is_near(std::string_view word, std::string_view meant) {
+  if (is_slip_of(word, meant)) return true;
+  constexpr size_t kLeast = 4;
+  if (word.size() != meant.size() || word.size() < kLeast) return false;
+  size_t replaced = 0;
+  for (size_t i = 0; i < word.size(); ++i) replaced += word[i] != meant[i] ? 1 : 0;
+  return replaced == 1;
+}
+
 std::optional<Meant> meant_by(std::string_view word, const std::vector<std::string>& candidates) {
   if (const auto twin = ascii_twin(word); twin && std::ranges::find(candidates, *twin) != candidates.end())
     return Meant{*twin, true};
@@ -147,6 +175,8 @@ std::optional<Meant> meant_by(std::string_view word, const std::vector<std::stri
       return Meant{candidate};
   for (const std::string& candidate : candidates)
     if (candidate.size() >= kLeast && word.ends_with("_" + candidate)) return Meant{candidate};
+  for (const std::string& candidate : candidates)
+    if (is_abbreviation(word, candidate)) return Meant{candidate};
   return std::nullopt;
 }
 

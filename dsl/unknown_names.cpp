@@ -60,6 +60,25 @@ std::optional<Span> comment_before(const SourceMap& sources, Span span) {
   return Span{span.file, span.begin - 3, span.begin - 1};
 }
 
+/// The characters before and behind a place, past blanks; 0: there are none.
+std::pair<char, char> characters_around(const SourceMap& sources, Span span) {
+  const SourceFile* file = sources.file(span.file);
+  if (file == nullptr) return {'\0', '\0'};
+  const std::string_view text = file->text();
+  const size_t before = span.begin > 0 ? text.find_last_not_of(" \t", span.begin - 1) : text.npos;
+  const size_t behind = text.find_first_not_of(" \t", span.end);
+  return {before == text.npos ? '\0' : text[before], behind == text.npos ? '\0' : text[behind]};
+}
+
+/// `x[end]`, `x[1:end]`, `x[end-1]` of MATLAB and Julia.
+bool is_in_subscript(const SourceMap& sources, Span span) {
+  const auto [before, behind] = characters_around(sources, span);
+  return before == '[' || behind == ']';
+}
+bool is_alone_in_subscript(const SourceMap& sources, Span span) {
+  return characters_around(sources, span) == std::pair('[', ']');
+}
+
 }  // namespace
 
 bool Evaluator::knows(const std::string& name) const {
@@ -152,6 +171,9 @@ Value Evaluator::fail_unknown_name(const Expression& e, const Expression* member
   if (host_calls_ > 0 && (!instead.empty() || (known && known->write.empty()))) return Value::poison();
   if (!instead.empty()) {
     diagnostic.help = instead;
+  } else if (e.text == "end" && is_in_subscript(sources_, e.span)) {
+    diagnostic.help = "the last element is `[-1]`; `[1:]` goes on to the end";
+    if (is_alone_in_subscript(sources_, e.span)) diagnostic.edits.push_back({e.span, "-1", true});
   } else if (const char* advice = python_name_advice(e.text)) {
     diagnostic.help = advice;
   } else if (e.text == "self") {

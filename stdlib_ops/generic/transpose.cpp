@@ -24,6 +24,11 @@ Types transpose_types(const TypeContext& ctx) {
   if (ctx.given("perm")) {
     auto sorted = given;
     std::sort(sorted.begin(), sorted.end());
+    // What no data can have is said whatever the input is.
+    if (const auto twice = std::ranges::adjacent_find(sorted); twice != sorted.end())
+      return ctx.error(
+          fmt::format("transpose: perm [{}] names axis {} twice", fmt::join(given, ", "), *twice),
+          "name every axis once, from 0", "perm");
     bool valid = static_cast<int>(sorted.size()) == in.ndim;
     for (size_t d = 0; valid && d < sorted.size(); ++d) valid = sorted[d] == static_cast<int64_t>(d);
     if (!valid)

@@ -1,4 +1,4 @@
-// One mistake, one message, at its place, with the way out: mistakes.txt, habits.txt, tongues.txt and slips.txt.
+// One mistake, one message, at its place, with the way out: mistakes.txt, habits.txt, tongues.txt, slips.txt and lapses.txt.
 // Each mistake's twin is accepted.
 #include <gtest/gtest.h>
 
@@ -51,6 +51,7 @@ std::vector<ProgramPair> read_mistakes() {
   read_pairs("habits.txt", out);
   read_pairs("tongues.txt", out);
   read_pairs("slips.txt", out);
+  read_pairs("lapses.txt", out);
   return out;
 }
 

@@ -52,6 +52,40 @@ TEST(Partial, WhatFollowsABadArgumentIsCheckedByItsType) {
       << staged.diagnostics;
 }
 
+TEST(Partial, WhatIsGivenToASlipOfANameIsChecked) {
+  const Staged staged = after_read(
+      "def smaller(x, size=64):\n"
+      "    return fn.resize(x, size=size, mod=\"stretch\")\n"
+      "more, label = fn.reader.file(file_root=\"photos\", shufle_after_epoch=True)\n"
+      "x = smaller(images, siez=\"big\")\n"
+      "return x[0, 0, 0, 0], more\n");
+  EXPECT_EQ(told_errors(staged), (Errors{at_line(1, "G0453"), at_line(1, "G0403"), at_line(2, "G0401"),
+                                         at_line(2, "G0403"), at_line(3, "G0231"), at_line(4, "G0415")}))
+      << staged.diagnostics;
+}
+
+TEST(Partial, APixelFunctionIsCheckedBesideItsOptions) {
+  const Staged staged = stage("t.dali-dsl", R"(
+import galatea
+from galatea import fn, pipeline_def
+
+@galatea.pixel(border="reflect101", bordr=3)
+def half(image):
+    return lambda y, x, c: image[y, x, c] / image.heigth
+
+@pipeline_def(batch_size=8)
+def p():
+    data, label = fn.readers.file(file_root="photos")
+    return half(fn.decoders.image(data)), label
+)");
+  EXPECT_EQ(told_errors(staged), (Errors{"5 G0430", "5 G0231", "7 G0203"})) << staged.diagnostics;
+}
+
+TEST(Partial, AnAxisThatIsNamedTwiceIsToldWhateverBecameOfTheInput) {
+  const Staged staged = after_read("return fn.transpose(fn.blah(images), perm=[0, 0, 1])\n");
+  EXPECT_EQ(told_errors(staged), (Errors{at_line(0, "G0401"), at_line(0, "G0460")})) << staged.diagnostics;
+}
+
 TEST(Partial, ConstantsAreCheckedWhateverBecameOfTheInput) {
   const Staged staged = after_read(
       "x = fn.blah(images)\n"
