@@ -95,8 +95,8 @@ std::vector<ArgSpec> decoder_args() {
        .default_value = 0.65,
        .documentation =
            "On a GPU with a JPEG engine, if given: 0 leaves it alone, more lets it decode all baseline JPEGs that "
-           "it can, with chroma repeated; else those whose chroma has full size. No share: it does not depend "
-           "on load."},
+           "it can, chroma enlarged its way; else those whose chroma has full size. No share: it does not "
+           "depend on load."},
       ignored("preallocate_width_hint", ArgKind::kInt, int64_t{0}, no_room),
       ignored("preallocate_height_hint", ArgKind::kInt, int64_t{0}, no_room),
       ignored("device_memory_padding", ArgKind::kInt, int64_t{16777216}, hint),

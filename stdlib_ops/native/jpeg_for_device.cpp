@@ -96,8 +96,8 @@ bool is_usual_sampling(const Frame& frame) {
   return (frame.h[0] == 1 || frame.h[0] == 2 || frame.h[0] == 4) && (frame.v[0] == 1 || frame.v[0] == 2);
 }
 
-/// A JPEG engine decodes baseline files of one scan, of 4:4:4, 4:2:2, 4:4:0, 4:2:0 or grey; its chroma is
-/// repeated, not interpolated.
+/// A JPEG engine decodes baseline files of one scan, of 4:4:4, 4:2:2, 4:4:0, 4:2:0 or grey. How it enlarges
+/// chroma is not documented: it may repeat it where the others interpolate.
 bool may_be_the_engines(const Frame& frame, JpegEngineUse use, EncodedImage::Format format) {
   if (use == JpegEngineUse::kNever || frame.marker != 0xC0 || frame.scan_components != frame.components)
     return false;

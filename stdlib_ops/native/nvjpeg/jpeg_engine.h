@@ -3,8 +3,8 @@
 // Comes in: files that suit it, each on the thread of its sample; then places on the device for a batch of
 // them. Goes out: one call of nvJPEG a batch and format, in a stream of the engine's own.
 //
-// The engine takes whole files: nothing of their codes is the host's work. It repeats chroma instead of
-// interpolating it; which images may be its is jpeg_for_device.cpp's to say. Files, and what nvJPEG keeps for a
+// The engine takes whole files: nothing of their codes is the host's work. How it enlarges
+// chroma is not documented; which images may be its is jpeg_for_device.cpp's to say. Files, and what nvJPEG keeps for a
 // batch, are used again only behind an event: nvJPEG does not say when it has read them.
 #pragma once
 
