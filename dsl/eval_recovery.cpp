@@ -125,7 +125,8 @@ std::vector<ir::Type> types_of_data() {
     type.layout = layout;
     type.extents.assign(static_cast<size_t>(ndim), -1);
   };
-  for (const DType dtype : {DType::kU8, DType::kF32, DType::kI32, DType::kI16}) {
+  for (const DType dtype : {DType::kU8, DType::kF32, DType::kI32, DType::kI16, DType::kI8, DType::kU16,
+                            DType::kF16, DType::kI64, DType::kU32, DType::kF64, DType::kU64, DType::kBool}) {
     add(dtype, "HWC", 3);
     add(dtype, "", 1);
     add(dtype, "", 2);

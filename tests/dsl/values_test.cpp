@@ -230,6 +230,19 @@ TEST(Inputs, TakeTheTypesThatTheHostKnows) {
   EXPECT_NE(plain.graphs.find("f32[?]"), std::string::npos) << plain.graphs;
 }
 
+/// What is wrong with images of bytes alone is not wrong with all that a host may feed.
+TEST(Inputs, MayHaveAnyTypeBeforeTheHostTells) {
+  for (const char* type : {"INT8", "UINT16", "INT64", "FLOAT64", "UINT32"}) {
+    const Staged unknown =
+        stage("t.dali-dsl", std::string("from nvidia.dali import pipeline_def, fn, types\n"
+                                        "@pipeline_def(batch_size=1)\ndef p():\n"
+                                        "    x = fn.external_source(name='image')\n"
+                                        "    return fn.crop(x, crop=[2, 2], dtype=types.") +
+                                type + ")\n");
+    EXPECT_EQ(unknown.diagnostics.find("G0460"), std::string::npos) << unknown.diagnostics;
+  }
+}
+
 // ---- names without effect ----
 
 TEST(Host, AutoserializeIsNoted) {
