@@ -33,8 +33,13 @@ void define(RecipeBuilder& b, bool has_brightness, bool has_contrast) {
   const Expr brightness = has_brightness ? factor_of("brightness") : f32(1);
   const Expr shift = has_brightness ? factor_of("brightness_shift") : f32(0);
   const Expr contrast = has_contrast ? factor_of("contrast") : f32(1);
+  // The centre is a mean as a rule, which a kernel computes: policies do so on any device.
+  const auto center_of_sample = [&] {
+    return b.is_per_sample("contrast_center") ? b.arg("contrast_center", DType::kF32)
+                                              : finite_arg(b, "contrast_center");
+  };
   const Expr center =
-      has_contrast && b.given("contrast_center") ? factor_of("contrast_center") : f32(default_center(in));
+      has_contrast && b.given("contrast_center") ? center_of_sample() : f32(default_center(in));
   const Expr factor = brightness * contrast;
   const Expr offset = has_contrast ? shift * f32(range_of(out)) + brightness * (center - contrast * center)
                                    : shift * f32(range_of(out));

@@ -181,33 +181,23 @@ TEST(BadArguments, NoPlaceIsTold) {
 
 /// Nor do factors and sums that are none leave an image. (What fills, and bounds that nothing reaches, may be.)
 TEST(BadArguments, NoFactorIsTold) {
-  for (const char* call : {"fn.hue(x, hue={})",
-                           "fn.saturation(x, saturation={})",
-                           "fn.hsv(x, value={})",
-                           "fn.color_twist(x, brightness={})",
-                           "fn.clahe(x, tiles_x=2, tiles_y=2, clip_limit={})",
-                           "fn.grid_mask(x, ratio={})",
-                           "fn.laplacian(x, scale={})",
-                           "fn.noise.gaussian(x, mean={})",
-                           "fn.noise.gaussian(x, stddev={})",
-                           "fn.random.normal(mean={})",
-                           "fn.random.normal(stddev={})",
-                           "fn.brightness(x, brightness={})",
-                           "fn.brightness(x, brightness_shift={})",
-                           "fn.contrast(x, contrast={})",
-                           "fn.contrast(x, contrast_center={})",
-                           "fn.brightness_contrast(x, brightness=0.5, contrast={})",
-                           "fn.segmentation.random_object_bbox(x, foreground_prob={})",
-                           "fn.preemphasis_filter(x, preemph_coeff={})",
-                           "fn.crop_mirror_normalize(x, mean=[{}])",
-                           "fn.crop_mirror_normalize(x, std=[{}])"}) {
+  for (const char* call :
+       {"fn.hue(x, hue={})", "fn.saturation(x, saturation={})", "fn.hsv(x, value={})",
+        "fn.color_twist(x, brightness={})", "fn.clahe(x, tiles_x=2, tiles_y=2, clip_limit={})",
+        "fn.grid_mask(x, ratio={})", "fn.laplacian(x, scale={})", "fn.noise.gaussian(x, mean={})",
+        "fn.noise.gaussian(x, stddev={})", "fn.random.normal(mean={})", "fn.random.normal(stddev={})",
+        "fn.brightness(x, brightness={})", "fn.brightness(x, brightness_shift={})",
+        "fn.contrast(x, contrast={})", "fn.brightness_contrast(x, brightness=0.5, contrast={})",
+        "fn.segmentation.random_object_bbox(x, foreground_prob={})",
+        "fn.preemphasis_filter(x, preemph_coeff={})", "fn.crop_mirror_normalize(x, mean=[{}])",
+        "fn.crop_mirror_normalize(x, std=[{}])"}) {
     expect_told(call, kInText);
     expect_told(call, kInSamples);
   }
   for (const char* call :
-       {"fn.crop_mirror_normalize(x, scale={})", "fn.crop_mirror_normalize(x, shift={})",
-        "fn.normalize(x, scale={})", "fn.normalize(x, shift={})", "fn.normalize(x, epsilon={})",
-        "fn.to_decibels(fn.cast(x, dtype=types.FLOAT), multiplier={})",
+       {"fn.contrast(x, contrast_center={})", "fn.crop_mirror_normalize(x, scale={})",
+        "fn.crop_mirror_normalize(x, shift={})", "fn.normalize(x, scale={})", "fn.normalize(x, shift={})",
+        "fn.normalize(x, epsilon={})", "fn.to_decibels(fn.cast(x, dtype=types.FLOAT), multiplier={})",
         "fn.to_decibels(fn.cast(x, dtype=types.FLOAT), reference={})",
         "fn.to_decibels(fn.cast(x, dtype=types.FLOAT), cutoff_db={})",
         "fn.mfcc(fn.cast(x, dtype=types.FLOAT), lifter={})",
