@@ -173,13 +173,6 @@ void Arena::wake(int64_t limit) {
   gate_->wake(budget_);
 }
 
-int64_t Arena::give_up_budget(int64_t bytes) {
-  if (retained_bytes_ + bytes > budget_) drop_free_pieces();
-  const int64_t given = std::max<int64_t>(0, std::min(bytes, budget_ - retained_bytes_));
-  budget_ -= given;
-  return given;
-}
-
 void Arena::sleep() {
   if (!awake_) return;
   awake_ = false;

@@ -48,8 +48,6 @@ class Arena {
   int64_t budget() const { return budget_; }
   /// The gate has granted this much more.
   void add_budget(int64_t bytes) { budget_ += bytes; }
-  /// Takes up to so many bytes from the budget, of those that nothing lies in; returns how many. They stay claimed.
-  int64_t give_up_budget(int64_t bytes);
   /// Asleep: gives everything back.
   void shrink_idle();
   /// What the last acquire() lacked that failed for want of budget; 0: it failed for another reason.

@@ -145,13 +145,7 @@ int64_t BatchJob::take_fixed_outputs(MemoryGate& gate) {
   return 0;
 }
 
-/// What it has of the batch may be what another sample waits for.
-void BatchJob::forget_outputs(int slot) {
-  for (Output& out : outputs_) out.samples[static_cast<size_t>(slot)] = Tensor{};
-}
-
 void BatchJob::restart(int slot) {
-  forget_outputs(slot);
   std::lock_guard lock(mutex_);
   const size_t num_sources = loaded_->sources.size();
   std::erase_if(original_places_, [&](const auto& entry) {
@@ -330,7 +324,6 @@ void BatchJob::take_device_outputs(const DeviceBatch& device) {
 
 void BatchJob::skip(int slot, Diagnostic why) {
   SampleFailure failure{epoch, positions[static_cast<size_t>(slot)], describe(slot), std::move(why)};
-  forget_outputs(slot);
   std::lock_guard lock(mutex_);
   states_[static_cast<size_t>(slot)] = State::kSkipped;
   skipped_.emplace_back(slot, std::move(failure));
@@ -340,7 +333,6 @@ void BatchJob::substitute(int slot, int64_t attempt, const Diagnostic& why) {
   const size_t num_sources = loaded_->sources.size();
   const auto at = static_cast<size_t>(slot);
   expected_[at] = {};
-  forget_outputs(slot);
   if (attempt == 1) {
     SampleFailure failure{epoch, positions[at], describe(slot), why};
     std::lock_guard lock(mutex_);

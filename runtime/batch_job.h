@@ -117,7 +117,6 @@ class BatchJob final : public OutputSink {
   void note_feed_failures();
   Error first_error();
   void fail_all(Error error);
-  void forget_outputs(int slot);
   void forget_work();
   Status enqueue_recorded();
   Status take_outputs();

@@ -137,12 +137,6 @@ class Frame::Reading {
     frame.delivery_.begin(source_.ports);
     frame.delivered_.resize(source_.ports.size());
   }
-  /// Outputs that were read into the batch are the batch's alone.
-  ~Reading() {
-    for (Tensor& tensor : frame_.delivered_) tensor = Tensor{};
-  }
-  Reading(const Reading&) = delete;
-  Reading& operator=(const Reading&) = delete;
 
   Status run() {
     const Status status =
@@ -163,7 +157,7 @@ class Frame::Reading {
     const int32_t slot = frame_.list(instruction_.a + k);
     if (const int32_t output = output_of(k); output >= 0) {
       Tensor& place = frame_.outputs_[static_cast<size_t>(output)];
-      auto given = frame_.give_read_output(output, dtype, extents);
+      auto given = frame_.give_output(output, dtype, extents, Memory::kHost);
       if (!given) return keep(refused_, std::unexpected(std::move(given.error())));
       place = std::move(*given);
       frame_.set_slot(slot, place, -1);
@@ -176,8 +170,11 @@ class Frame::Reading {
     return &tensor;
   }
 
-  /// The output that is read straight into the batch.
-  int32_t output_of(int k) const { return instruction_.c < 0 ? -1 : frame_.list(instruction_.c + k); }
+  /// The output that is read straight into the batch. Not under a memory limit, where a sample holds what it
+  /// reads until its outputs are admitted.
+  int32_t output_of(int k) const {
+    return instruction_.c < 0 || frame_.claim_.is_limited() ? -1 : frame_.list(instruction_.c + k);
+  }
 
   Status leave_out(size_t k) {
     const Port& port = source_.ports[k];

@@ -40,7 +40,7 @@ Result<bool> SampleClaim::ask_for_call(int64_t bytes) {
 
 Result<bool> SampleClaim::ask_total(MemoryNeed total) {
   total.own = std::max(total.own, expected_.own);
-  total.outputs = std::max({total.outputs, expected_.outputs, granted_outputs_});
+  total.outputs = std::max(total.outputs, expected_.outputs);
   if (total.total() > gate_->limit() - batch_bytes_)
     return make_error(message::kMemoryLimit, total.total(), gate_->limit(),
                       std::max<int64_t>(0, gate_->limit() - batch_bytes_));
@@ -79,17 +79,6 @@ void SampleClaim::after_output(int64_t bytes) {
   if (!gate_) return;
   unused_outputs_ -= bytes;
   gate_->release(bytes);
-}
-
-void SampleClaim::move_to_outputs(int64_t bytes) {
-  if (!gate_) return;
-  stated_.own = std::max<int64_t>(0, stated_.own - bytes);
-  const int64_t unneeded = arena_.budget() - std::max(stated_.own, expected_.own);
-  const int64_t given = arena_.give_up_budget(std::clamp<int64_t>(unneeded, 0, bytes));
-  const int64_t moved = std::clamp<int64_t>(bytes - unused_outputs_, 0, given);
-  granted_outputs_ += moved;
-  unused_outputs_ += moved;
-  gate_->release(given - moved);
 }
 
 MemoryNeed SampleClaim::learned() const {

@@ -42,8 +42,6 @@ class SampleClaim {
   /// Around the allocation of an output of the sample's own.
   Status before_output(int64_t bytes);
   void after_output(int64_t bytes);
-  /// Before an output that a source fills: the source stated its bytes as the sample's own.
-  void move_to_outputs(int64_t bytes);
 
   /// After an error of code G0924: what the sample takes at least; nothing if that was not the reason.
   MemoryNeed learned() const;

@@ -137,7 +137,6 @@ class Frame {
   void gather_operands(const NativeCallSpec& spec);
   Result<Tensor> give_output(int output, DType dtype, std::span<const int64_t> extents,
                              Memory writer = Memory::kHost);
-  Result<Tensor> give_read_output(int output, DType dtype, std::span<const int64_t> extents);
   Status step(const Instruction& i, Worker& worker);
   bool evaluate_scalar(const Instruction& i);
   Status check(const Instruction& i);

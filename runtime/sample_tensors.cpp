@@ -112,15 +112,6 @@ Result<Tensor> Frame::give_output(int output, DType dtype, std::span<const int64
   return tensor;
 }
 
-Result<Tensor> Frame::give_read_output(int output, DType dtype, std::span<const int64_t> extents) {
-  const OutputSpec& spec = program_.outputs[static_cast<size_t>(output)];
-  if (claim_.is_limited() && !spec.on_device && fixed_bytes(spec) < 0) {
-    GALATEA_ASSIGN(const int64_t bytes, dense_bytes(dtype, extents));
-    claim_.move_to_outputs(claimed_bytes(bytes));
-  }
-  return give_output(output, dtype, extents);
-}
-
 Status Frame::allocate_output(const Instruction& i) {
   Tensor& output = outputs_[static_cast<size_t>(i.b)];
   GALATEA_ASSIGN(output, give_output(i.b, i.type, extents_of_registers(i.a, i.imm),

@@ -80,10 +80,9 @@ class FilesInARow final : public ByteSource {
 
 class RecordIoImages final : public RecordFormat {
  public:
-  int64_t bytes(const ByteSource& file, const RecordPlace& place) const override {
-    // The record where it is read to, unless it is large; its image, its label.
-    const bool is_large = place.size > static_cast<int64_t>(kLargeText) && !parts_of(file, place).empty();
-    return (is_large ? 1 : 2) * runtime::claimed_bytes(place.size) + runtime::claimed_bytes(sizeof(float));
+  int64_t bytes(const RecordPlace& place) const override {
+    // The record where it is read to, its image, its label.
+    return 2 * runtime::claimed_bytes(place.size) + runtime::claimed_bytes(sizeof(float));
   }
 
   Status read(const ByteSource& file, const RecordPlace& place,

@@ -1,19 +1,15 @@
 #include "stdlib_ops/native/record_source.h"
 
-#include <sys/mman.h>
-
 #include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstring>
 #include <mutex>
-#include <new>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "base/fault.h"
-#include "runtime/memory_gate.h"
 #include "stdlib_ops/native/far/address.h"
 #include "stdlib_ops/native/protobuf.h"
 
@@ -42,13 +38,12 @@ class IdleScratch {
     return *kIdle;
   }
   RecordScratch take(size_t size) {
-    using Kind = GiveBackScratch::Kind;
-    if (size > kKeptScratch) return RecordScratch(new uint8_t[size], {.kind = Kind::kOwn});
+    if (size > kKeptScratch) return RecordScratch(new uint8_t[size], {.is_kept = false});
     {
       const std::lock_guard lock(mutex_);
-      if (count_ > 0) return RecordScratch(memory_[--count_].release(), {.kind = Kind::kKept});
+      if (count_ > 0) return RecordScratch(memory_[--count_].release(), {.is_kept = true});
     }
-    return RecordScratch(new uint8_t[kKeptScratch], {.kind = Kind::kKept});
+    return RecordScratch(new uint8_t[kKeptScratch], {.is_kept = true});
   }
   void give(std::unique_ptr<uint8_t[]> memory) {
     const std::lock_guard lock(mutex_);
@@ -60,13 +55,6 @@ class IdleScratch {
   std::array<std::unique_ptr<uint8_t[]>, 32> memory_;
   size_t count_ = 0;
 };
-
-/// Room of which nothing is there until it is written to.
-RecordScratch map_scratch(size_t size) {
-  void* const memory = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED) throw std::bad_alloc();
-  return RecordScratch(static_cast<uint8_t*>(memory), {.kind = GiveBackScratch::Kind::kMapped, .size = size});
-}
 
 /// Goes through a message in a file, and over its texts.
 class TextFinder {
@@ -177,12 +165,8 @@ std::string name_of_record(const ByteSource& file, const RecordPlace& place) {
 }
 
 void GiveBackScratch::operator()(uint8_t* memory) const {
-  if (kind == Kind::kMapped) {
-    ::munmap(memory, size);
-    return;
-  }
   std::unique_ptr<uint8_t[]> ended(memory);
-  if (kind == Kind::kKept) IdleScratch::of_process().give(std::move(ended));
+  if (is_kept) IdleScratch::of_process().give(std::move(ended));
 }
 
 Status RecordBytes::copy(std::span<const uint8_t> part, uint8_t* to) const {
@@ -202,8 +186,7 @@ Result<RecordBytes> read_record(const ByteSource& file, const RecordPlace& place
                    fmt::format("a record of {} bytes begins there, but the file ends after {}", place.size,
                                file.size() - place.offset));
   const auto size = static_cast<size_t>(place.size);
-  RecordScratch scratch =
-      !left_out.empty() && size > kKeptScratch ? map_scratch(size) : IdleScratch::of_process().take(size);
+  RecordScratch scratch = IdleScratch::of_process().take(size);
   std::vector<BytesPart> parts;
   int64_t at = place.offset;
   const auto add = [&](int64_t end) {
@@ -217,13 +200,6 @@ Result<RecordBytes> read_record(const ByteSource& file, const RecordPlace& place
   RecordBytes record(std::move(scratch), file, place, std::move(left_out));
   GALATEA_TRY(file.read_parts(parts));
   return record;
-}
-
-int64_t scratch_bytes(const RecordPlace& place, std::span<const RecordPlace> left_out) {
-  constexpr int64_t kPages = int64_t{8} << 10;  // those that a text shares with what lies around it
-  int64_t bytes = place.size;
-  for (const RecordPlace& text : left_out) bytes -= text.size - kPages;
-  return runtime::claimed_bytes(bytes);
 }
 
 std::vector<RecordPlace> large_texts(const ByteSource& file, const RecordPlace& message,

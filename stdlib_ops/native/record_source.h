@@ -44,11 +44,9 @@ struct SharedBytes {
 std::optional<SharedBytes> shared_bytes(std::span<const RecordPlace> places);
 
 /// Memory that a record is read into. That of small ones, all of one size, is kept for the next: no memory
-/// limit counts it. Where large texts are left out, it is mapped: nothing lies where they would.
+/// limit counts it.
 struct GiveBackScratch {
-  enum class Kind : uint8_t { kOwn, kKept, kMapped };
-  Kind kind = Kind::kOwn;
-  size_t size = 0;  ///< of what is mapped
+  bool is_kept = false;
   void operator()(uint8_t* memory) const;
 };
 using RecordScratch = std::unique_ptr<uint8_t[], GiveBackScratch>;
@@ -83,8 +81,6 @@ class RecordBytes {
 /// Reads a record, but for parts of it (large_texts) that copy() reads where they are wanted.
 Result<RecordBytes> read_record(const ByteSource& file, const RecordPlace& place,
                                 std::vector<RecordPlace> left_out = {});
-/// What read_record() takes for it.
-int64_t scratch_bytes(const RecordPlace& place, std::span<const RecordPlace> left_out);
 /// Where texts of kLargeText or more lie in a message of protocol buffers that is in a file: in the fields of
 /// these numbers, each within the one before it. None where the message is damaged: who reads it will say so.
 std::vector<RecordPlace> large_texts(const ByteSource& file, const RecordPlace& message,
@@ -118,7 +114,7 @@ class RecordFormat {
  public:
   virtual ~RecordFormat() = default;
   /// As SampleSource::bytes: what read() takes for itself included.
-  virtual int64_t bytes(const ByteSource& file, const RecordPlace& place) const = 0;
+  virtual int64_t bytes(const RecordPlace& place) const = 0;
   /// Reads the record into the outputs; on any thread.
   virtual Status read(const ByteSource& file, const RecordPlace& place,
                       const runtime::AllocateOutput& allocate) const = 0;
@@ -129,9 +125,7 @@ class RecordsOfFormat final : public RecordSource {
  public:
   using RecordSource::add;
   explicit RecordsOfFormat(std::shared_ptr<const RecordFormat> format) : format_(std::move(format)) {}
-  int64_t bytes(int64_t index) const override {
-    return format_->bytes(file_of(record(index)), record(index).place);
-  }
+  int64_t bytes(int64_t index) const override { return format_->bytes(record(index).place); }
   Status read(int64_t index, const AllocateOutput& allocate) const override {
     return format_->read(file_of(record(index)), record(index).place, allocate);
   }

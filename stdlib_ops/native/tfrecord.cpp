@@ -115,15 +115,20 @@ class TfExamples final : public RecordFormat {
  public:
   explicit TfExamples(Features features) : features_(std::move(features)) {}
 
-  int64_t bytes(const ByteSource& file, const RecordPlace& place) const override {
+  int64_t bytes(const RecordPlace& place) const override {
     // The record where it is read to, and what its parts become: not more than it has bytes, eight of each.
-    return scratch_bytes(place, texts_of_record(file, place)) + runtime::claimed_bytes(place.size) +
+    return 2 * runtime::claimed_bytes(place.size) +
            static_cast<int64_t>(features_.size()) * runtime::claimed_bytes(1);
   }
 
   Status read(const ByteSource& file, const RecordPlace& place,
               const runtime::AllocateOutput& allocate) const override {
-    GALATEA_ASSIGN(const RecordBytes record, read_record(file, place, texts_of_record(file, place)));
+    // Large texts go from the file to where they are wanted: Features, entries, Feature, BytesList.
+    static constexpr uint32_t kTexts[] = {1, 1, 2, 1, 1};
+    GALATEA_ASSIGN(
+        const RecordBytes record,
+        read_record(file, place,
+                    large_texts(file, {place.offset + kHead, place.size - kHead - kTail}, kTexts)));
     const std::span<const uint8_t> bytes = record.bytes();
     uint64_t length = 0;
     std::memcpy(&length, bytes.data(), sizeof length);
@@ -136,12 +141,6 @@ class TfExamples final : public RecordFormat {
   }
 
  private:
-  /// Large texts go from the file to where they are wanted.
-  static std::vector<RecordPlace> texts_of_record(const ByteSource& file, const RecordPlace& place) {
-    static constexpr uint32_t kPath[] = {1, 1, 2, 1, 1};  // Features, entries, Feature, BytesList
-    return large_texts(file, {place.offset + kHead, place.size - kHead - kTail}, kPath);
-  }
-
   Features features_;
 };
 
