@@ -23,23 +23,15 @@ double range_of(DType type) { return is_float(type) ? 1.0 : static_cast<double>(
 void define(RecipeBuilder& b, bool has_brightness, bool has_contrast) {
   if (b.compat() != op::Compat::kDali) return define_compat_colour(b);
   const DType in = b.input_type(0).dtype, out = b.output_type(0).dtype;
-  // Of what is computed on a GPU a check would wait for it, and put launches apart.
+  // One of a sample may be computed on a GPU: a check would wait for it, and put launches apart.
   const auto factor_of = [&](const char* name) {
-    const ir::Arg* arg = b.node().find_arg(name);
-    const bool on_gpu =
-        arg != nullptr && arg->is_value() && b.type_of(arg->as_value()).device == ir::Device::kGpu;
-    return on_gpu ? b.arg(name, DType::kF32) : finite_arg(b, name);
+    return b.is_per_sample(name) ? b.arg(name, DType::kF32) : finite_arg(b, name);
   };
   const Expr brightness = has_brightness ? factor_of("brightness") : f32(1);
   const Expr shift = has_brightness ? factor_of("brightness_shift") : f32(0);
   const Expr contrast = has_contrast ? factor_of("contrast") : f32(1);
-  // The centre is a mean as a rule, which a kernel computes: policies do so on any device.
-  const auto center_of_sample = [&] {
-    return b.is_per_sample("contrast_center") ? b.arg("contrast_center", DType::kF32)
-                                              : finite_arg(b, "contrast_center");
-  };
   const Expr center =
-      has_contrast && b.given("contrast_center") ? center_of_sample() : f32(default_center(in));
+      has_contrast && b.given("contrast_center") ? factor_of("contrast_center") : f32(default_center(in));
   const Expr factor = brightness * contrast;
   const Expr offset = has_contrast ? shift * f32(range_of(out)) + brightness * (center - contrast * center)
                                    : shift * f32(range_of(out));

@@ -186,8 +186,6 @@ TEST(BadArguments, NoFactorIsTold) {
         "fn.color_twist(x, brightness={})", "fn.clahe(x, tiles_x=2, tiles_y=2, clip_limit={})",
         "fn.grid_mask(x, ratio={})", "fn.laplacian(x, scale={})", "fn.noise.gaussian(x, mean={})",
         "fn.noise.gaussian(x, stddev={})", "fn.random.normal(mean={})", "fn.random.normal(stddev={})",
-        "fn.brightness(x, brightness={})", "fn.brightness(x, brightness_shift={})",
-        "fn.contrast(x, contrast={})", "fn.brightness_contrast(x, brightness=0.5, contrast={})",
         "fn.segmentation.random_object_bbox(x, foreground_prob={})",
         "fn.preemphasis_filter(x, preemph_coeff={})", "fn.crop_mirror_normalize(x, mean=[{}])",
         "fn.crop_mirror_normalize(x, std=[{}])"}) {
@@ -195,9 +193,11 @@ TEST(BadArguments, NoFactorIsTold) {
     expect_told(call, kInSamples);
   }
   for (const char* call :
-       {"fn.contrast(x, contrast_center={})", "fn.crop_mirror_normalize(x, scale={})",
-        "fn.crop_mirror_normalize(x, shift={})", "fn.normalize(x, scale={})", "fn.normalize(x, shift={})",
-        "fn.normalize(x, epsilon={})", "fn.to_decibels(fn.cast(x, dtype=types.FLOAT), multiplier={})",
+       {"fn.brightness(x, brightness={})", "fn.brightness(x, brightness_shift={})",
+        "fn.contrast(x, contrast={})", "fn.contrast(x, contrast_center={})",
+        "fn.crop_mirror_normalize(x, scale={})", "fn.crop_mirror_normalize(x, shift={})",
+        "fn.normalize(x, scale={})", "fn.normalize(x, shift={})", "fn.normalize(x, epsilon={})",
+        "fn.to_decibels(fn.cast(x, dtype=types.FLOAT), multiplier={})",
         "fn.to_decibels(fn.cast(x, dtype=types.FLOAT), reference={})",
         "fn.to_decibels(fn.cast(x, dtype=types.FLOAT), cutoff_db={})",
         "fn.mfcc(fn.cast(x, dtype=types.FLOAT), lifter={})",
