@@ -89,33 +89,39 @@ class Meeting {
  public:
   void reset() {
     const std::lock_guard lock(mutex_);
-    is_over_ = false;
+    is_over_ = is_in_device_ = false;
+    entered_ = passed_ = 0;
   }
-  /// Of a host's phase: `waits` where it is the one that stays.
-  void enter_host(bool waits) {
+  /// Of a host's phase: `waits` where it is the one that stays. Those behind the first `first` begin when the
+  /// device's phase has; 0: all at once.
+  void enter_host(bool waits, int64_t first) {
     std::unique_lock lock(mutex_);
-    ++entered_;
+    if (first > 0 && ++entered_ > first) changed_.wait_for(lock, kLong, [&] { return is_in_device_; });
+    ++passed_;
     changed_.notify_all();
     if (waits) stay(lock);
   }
   void enter_device() {
     std::unique_lock lock(mutex_);
+    is_in_device_ = true;
+    changed_.notify_all();
     stay(lock);
   }
 
  private:
   /// Long enough for any machine: only code that holds a lock meanwhile finds its end.
+  static constexpr std::chrono::seconds kLong{60};
+
   void stay(std::unique_lock<std::mutex>& lock) {
     if (std::exchange(is_over_, true)) return;
-    const int64_t before = entered_;
-    if (changed_.wait_for(lock, std::chrono::seconds(60), [&] { return entered_ > before; }))
-      count(&FakeNvjpegCounters::met);
+    const int64_t before = passed_;
+    if (changed_.wait_for(lock, kLong, [&] { return passed_ > before; })) count(&FakeNvjpegCounters::met);
   }
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  int64_t entered_ = 0;
-  bool is_over_ = false;
+  int64_t entered_ = 0, passed_ = 0;
+  bool is_over_ = false, is_in_device_ = false;
 };
 Meeting& meeting() {
   static Meeting* const kMeeting = new Meeting;
@@ -124,6 +130,11 @@ Meeting& meeting() {
 bool meets_in(const char* phase) {
   const char* asked = std::getenv("FAKE_NVJPEG_MEETS");
   return asked && std::strcmp(asked, phase) == 0;
+}
+/// The images of the first batch, whose device's phase is met.
+int64_t first_of_meeting() {
+  const char* given = std::getenv("FAKE_NVJPEG_FIRST");
+  return given ? std::atoll(given) : 0;
 }
 
 /// Objects are counted while they live.
@@ -403,7 +414,7 @@ ENTRY int nvjpegDecodeJpegHost(jpeg::Handle, jpeg::Decoder decoder, jpeg::State 
                                jpeg::Stream stream) {
   const Call call;
   if (call.fault) return call.fault;
-  meeting().enter_host(meets_in("host"));
+  meeting().enter_host(meets_in("host"), meets_in("device") ? first_of_meeting() : 0);
   State& state = *as<State>(handle);
   const File& file = *as<File>(stream);
   if (state.decoder != as<Decoder>(decoder) || !state.pinned) return 2;
