@@ -92,11 +92,11 @@ class Meeting {
     is_over_ = is_in_device_ = false;
     entered_ = passed_ = 0;
   }
-  /// Of a host's phase: `waits` where it is the one that stays. Those behind the first `first` begin when the
-  /// device's phase has; 0: all at once.
-  void enter_host(bool waits, int64_t first) {
+  /// Of a host's phase: `waits` where it is the one that stays. Where a device's phase is to be met, the third
+  /// is kept for it, so that not all are over before; the other thread comes to the end of a batch.
+  void enter_host(bool waits, bool meets_device) {
     std::unique_lock lock(mutex_);
-    if (first > 0 && ++entered_ > first) changed_.wait_for(lock, kLong, [&] { return is_in_device_; });
+    if (++entered_ == 3 && meets_device) changed_.wait_for(lock, kLong, [&] { return is_in_device_; });
     ++passed_;
     changed_.notify_all();
     if (waits) stay(lock);
@@ -131,12 +131,6 @@ bool meets_in(const char* phase) {
   const char* asked = std::getenv("FAKE_NVJPEG_MEETS");
   return asked && std::strcmp(asked, phase) == 0;
 }
-/// The images of the first batch, whose device's phase is met.
-int64_t first_of_meeting() {
-  const char* given = std::getenv("FAKE_NVJPEG_FIRST");
-  return given ? std::atoll(given) : 0;
-}
-
 /// Objects are counted while they live.
 struct Counted {
   Counted() { count(&FakeNvjpegCounters::live); }
@@ -414,7 +408,7 @@ ENTRY int nvjpegDecodeJpegHost(jpeg::Handle, jpeg::Decoder decoder, jpeg::State 
                                jpeg::Stream stream) {
   const Call call;
   if (call.fault) return call.fault;
-  meeting().enter_host(meets_in("host"), meets_in("device") ? first_of_meeting() : 0);
+  meeting().enter_host(meets_in("host"), meets_in("device"));
   State& state = *as<State>(handle);
   const File& file = *as<File>(stream);
   if (state.decoder != as<Decoder>(decoder) || !state.pinned) return 2;

@@ -271,7 +271,6 @@ TEST_F(FakeDecode, ImagesOfABatchAreDecodedSideBySide) {
 TEST_F(FakeDecode, HostPhasesWaitForNobody) {
   Folder folder("meeting");
   for (int n = 0; n < 12; ++n) folder.add(jpeg(30 + n, 40, {.h = 2, .v = 2}));
-  const FakeVariable first("FAKE_NVJPEG_FIRST", "2");
   for (const char* phase : {"host", "device"}) {
     const FakeVariable variable("FAKE_NVJPEG_MEETS", phase);
     expect_same(pipeline(folder, "", kThroughAKernel, "image", 2), 12, 2);
