@@ -156,7 +156,9 @@ Value Evaluator::find_operator(ModuleObject& names, const std::string& name, Spa
   std::string goes_on;  // the namespace that is meant, so that what its operators are given is checked
   if (const Suggestion* known = find_suggestion(Place::kOperator, "", path)) {
     diagnostic.help = help_of(*known, first_argument(sources_, span));
-  } else if (const std::string line = where_in_library(*library_.at("galatea"), name); !line.empty()) {
+  } else if (const std::string line =
+                 names.prefix == "galatea." ? where_in_library(*library_.at("galatea"), name) : "";
+             !line.empty()) {
     diagnostic.help = line;  // `fn.galatea.reverb`, which the library defines in the language
   } else if (const auto meant = meant_operator(path, name, candidates)) {
     diagnostic.help =

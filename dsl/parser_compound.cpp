@@ -81,6 +81,62 @@ bool Parser::accept_elif() {
   return true;
 }
 
+// `: statement; …` or `:` and an indented block.
+Suite Parser::parse_block(std::string_view owner, bool colon_is_told) {
+  Suite suite;
+  const bool lacks_colon = token().kind == TokenKind::kNewline && token(1).kind == TokenKind::kIndent;
+  if (lacks_colon && colon_is_told) {
+    // the edit of what was told writes it
+  } else if (lacks_colon && !was_mended_) {
+    report_read_as_meant(end_of_previous(), "`:` after " + std::string(owner));
+  } else {
+    expect(":", "after " + std::string(owner));
+  }
+  if (token().kind != TokenKind::kNewline) {
+    parse_simple_line(suite);
+    return suite;
+  }
+  ++at_;
+  if (token().kind != TokenKind::kIndent) {
+    Span colon = tokens_[at_ - 2].span;
+    report(Message::kExpectedBlock, colon, {std::string(owner)});
+    const bool begins_other = token().kind != TokenKind::kName && !is("return") && !is("for") && !is("if");
+    if (begins_other) throw SyntaxError{};
+    diagnostics_.back().help = "indent the lines that belong to it by four blanks, or write at least `pass`";
+    take_unindented(suite, owner == "the function's header");
+    return suite;
+  }
+  ++at_;
+  ++block_depth_;
+  const size_t told = diagnostics_.size();
+  while (!at_end() && token().kind != TokenKind::kDedent) parse_statement(suite);
+  --block_depth_;
+  if (diagnostics_.size() == told) warn_unreachable(suite);
+  if (token().kind == TokenKind::kDedent) ++at_;
+  return suite;
+}
+
+// What stands behind a statement that leaves its block, once for all of it.
+void Parser::warn_unreachable(const Suite& suite) {
+  const auto leaves = [](const StatementPtr& s) {
+    return s->kind == StatementKind::kReturn || s->kind == StatementKind::kRaise ||
+           s->kind == StatementKind::kBreak || s->kind == StatementKind::kContinue;
+  };
+  const auto last = std::ranges::find_if(suite, leaves);
+  if (in_main_guard_ || last == suite.end() || last + 1 == suite.end()) return;
+  // Outside of a loop, that is told of the statement itself.
+  const bool leaves_loop =
+      (*last)->kind == StatementKind::kBreak || (*last)->kind == StatementKind::kContinue;
+  if (leaves_loop && loop_depth_ == 0) return;
+  const Statement& rest = **(last + 1);
+  const Span keyword = (*last)->keyword_span;
+  Diagnostic warning = diagnose(Message::kUnreachable, rest.body.empty() ? rest.span : rest.keyword_span);
+  warning.labels.push_back(
+      {keyword, "`" + std::string(text_.substr(keyword.begin, keyword.end - keyword.begin)) +
+                    "` leaves the block here"});
+  diagnostics_.push_back(std::move(warning));
+}
+
 // The lines below a header that should be indented: of a function up to its `return` or an empty line, else one.
 void Parser::take_unindented(Suite& suite, bool is_function) {
   const auto ends = [&] {

@@ -129,16 +129,6 @@ std::string Parser::decode_escapes(std::string_view raw, uint32_t offset) {
   return out;
 }
 
-// `assert (x, "message")`.
-void Parser::warn_asserted_tuple(const Expression& value) {
-  if (value.kind != ExpressionKind::kTuple || value.operands.empty()) return;
-  Diagnostic warning = diagnose(Message::kAssertsTuple, value.span);
-  const Span inside = cover(value.operands.front()->span, value.operands.back()->span);
-  warning.help = "leave the brackets out: `assert " + std::string(written(inside)) + "`";
-  if (value.operands.size() == 2) warning.edits.push_back({value.span, std::string(written(inside)), false});
-  diagnostics_.push_back(std::move(warning));
-}
-
 // One or more adjacent literals.
 ExpressionPtr Parser::parse_strings() {
   const Token first = token();

@@ -51,11 +51,11 @@ struct Meant {
   std::string name;
   bool looks_alike = false;  ///< a letter of another script stands in its place: nothing else can be meant
 };
-/// The candidate that looks like the word, is near it, or begins as it does.
-/// Whether the word is another one with two letters exchanged, or with one that is lost or too much.
+/// Whether the word is another one with letters exchanged, or with one that is lost or too much.
 bool is_slip_of(std::string_view word, std::string_view meant);
 /// The same, or with one letter replaced.
 bool is_near(std::string_view word, std::string_view meant);
+/// The candidate that looks like the word, is near it, begins as it does, or is shortened by it.
 std::optional<Meant> meant_by(std::string_view word, const std::vector<std::string>& candidates);
 /// "did you mean `fn.resize`?"
 std::string help_of(const Meant& meant, std::string_view word, std::string_view prefix = "");

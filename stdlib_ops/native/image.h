@@ -89,7 +89,7 @@ Window to_stored(const Window& window, const ImageHeader& header, int orientatio
 enum class JpegEngineUse : uint8_t {
   kAlike,    ///< those that come out as the codec makes them, but for rounding: chroma of full size
   kNever,    ///< none
-  kWherever  ///< all that it can, also those whose chroma it repeats
+  kWherever  ///< all that it can, also those whose chroma it has to enlarge
 };
 
 /// What to decode.

@@ -1,8 +1,14 @@
 #include "compiler/codegen/cuda/text_kernel_prelude.h"
 
+#include "runtime/kernel_flags.h"
+
 namespace galatea::codegen {
 
 namespace {
+
+// The texts below have these as numbers.
+static_assert(runtime::kFlagOutside == 2 && runtime::kParameterBit == 2 && runtime::kAxisBit == 9 &&
+              runtime::kIndexBit == 12);
 
 /// Tensors, for both.
 constexpr const char* kTensors = R"(
