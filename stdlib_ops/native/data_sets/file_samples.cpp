@@ -6,7 +6,6 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <set>
 
 #include <fmt/format.h>
 
@@ -53,13 +52,13 @@ class ClassFolders final : public DataContainer {
       file_ = 0;
       for (const FolderEntry& entry : entries) {
         if (entry.is_folder) {
-          left_out_.insert(fmt::format("folders within {}", has_classes_ ? "the folder of a class" : "it"));
+          pass_over(fmt::format("folders within {}", has_classes_ ? "the folder of a class" : "it"));
         } else if (matches(entry.name, filters_, false)) {
           files_.push_back(entry.name);
         } else {
           std::string name = entry.name;
           const std::string extension = take_extension(name);
-          left_out_.insert(extension.empty() ? "files without an extension" : "files *." + extension);
+          pass_over(extension.empty() ? "files without an extension" : "files *." + extension);
         }
       }
     }
@@ -69,10 +68,7 @@ class ClassFolders final : public DataContainer {
   Status read(DataSample& sample) override {
     const std::optional<int64_t> label =
         has_classes_ ? std::optional(static_cast<int64_t>(class_)) : std::nullopt;
-    GALATEA_TRY(read_file_sample(place().file, name(), label, sample));
-    sample.left_out.assign(left_out_.begin(), left_out_.end());
-    left_out_.clear();
-    return {};
+    return read_file_sample(place().file, name(), label, sample);
   }
 
   DataPlace place() const override { return {(fs::path(root_) / name()).string(), 0}; }
@@ -90,7 +86,6 @@ class ClassFolders final : public DataContainer {
   std::vector<std::string> classes_, files_;   ///< one class without a name: files of the folder itself
   size_t class_ = SIZE_MAX, file_ = SIZE_MAX;  // before the first
   std::vector<std::string> filters_ = default_file_filters();
-  std::set<std::string> left_out_;
 };
 
 class FileList final : public DataContainer {
