@@ -107,6 +107,10 @@ TEST_F(DataCommand, NamesFilesThatNoSampleIsMadeOf) {
   EXPECT_EQ(parse_json(data({"inspect", path("photos"), "--json"}).out)["passed_over"], kinds);
   EXPECT_EQ(data({"verify", path("photos")}).out, said + "1 samples, 0 failed\n");
   EXPECT_EQ(parse_json(data({"verify", path("photos"), "--json"}).out)["passed_over"], kinds);
+  write("photos/2.jpg", picture);
+  write("photos/labels.txt", "a 0\n");
+  EXPECT_TRUE(
+      contains(data({"verify", path("photos")}).out, ": files *.gif, files beside the folders of classes, "));
   // Archives: behind the last sample, too.
   write("hidden.tar", tar_member("a.jpg", picture) + tar_member("d/.x", "x") + kTarEnd);
   EXPECT_EQ(data({"verify", path("hidden.tar")}).out,

@@ -39,6 +39,10 @@ class ClassFolders final : public DataContainer {
     for (const FolderEntry& entry : entries)
       if (entry.is_folder) classes_.push_back(entry.name);
     has_classes_ = !classes_.empty();
+    // Lists, and what is said of the data, belong there; samples do not.
+    for (const FolderEntry& entry : entries)
+      if (has_classes_ && !entry.is_folder && matches(entry.name, filters_, false))
+        pass_over("files beside the folders of classes");
     if (!has_classes_) classes_.emplace_back();
     return {};
   }
