@@ -255,12 +255,17 @@ TEST_F(FileSourceTest, ReadsAheadOnlyWhereFilesAreNotCached) {
     EXPECT_EQ(std::string(bytes.begin(), bytes.end()), text);
     EXPECT_GE((*source)->bytes(index), 300'000);
   };
-  if (!page_cache::evict(root_ / "a/1.jpg"))
-    GTEST_SKIP() << "this file system does not evict files from the page cache, or does not tell";
-  // What was slow before is long ago: nobody looks ahead.
-  for (int i = 0; i < 100; ++i) read(0);
-  (*source)->will_read(1);
-  EXPECT_EQ(page_cache::has(root_ / "a/1.jpg", 0, text.size()), false);
+  // What was slow before is long ago: nobody looks ahead. On a busy machine the system may say of a file that it
+  // has that it would have to wait, which counts as slow: then once more.
+  bool looks_ahead = true;
+  for (int attempt = 0; attempt < 10 && looks_ahead; ++attempt) {
+    if (!page_cache::evict(root_ / "a/1.jpg"))
+      GTEST_SKIP() << "this file system does not evict files from the page cache, or does not tell";
+    for (int i = 0; i < 100; ++i) read(0);
+    (*source)->will_read(1);
+    looks_ahead = page_cache::has(root_ / "a/1.jpg", 0, text.size()) == true;
+  }
+  EXPECT_FALSE(looks_ahead);
   // A file that is not there turns it on.
   ASSERT_TRUE(page_cache::evict(root_ / "a/2.jpg"));
   read(1);
