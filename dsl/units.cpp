@@ -40,14 +40,17 @@ bool is_radians(double angle) {
 
 }  // namespace
 
-// What shells make of a path, readers do not: `~`, `$HOME` and `*` are names like others to them.
+// What shells make of a path, readers do not: `~` and `$HOME` are names like others to them, and so is `*` but
+// where several files are named.
 void Evaluator::check_path(const op::Operator& op, const CallArguments::Keyword& keyword) {
   constexpr std::string_view kPaths[] = {"file_root", "file_list",  "files",       "paths",
                                          "path",      "index_path", "index_paths", "annotations_file",
                                          "filenames", "root"};
+  constexpr std::string_view kPatterns[] = {"files", "paths", "path", "index_path", "index_paths"};
   if (std::ranges::find(kPaths, keyword.name) == std::end(kPaths) || !op.name.starts_with("readers.")) return;
   // The first array says what all are, so that a file that is not there is an error.
   if (op.name == "readers.numpy") return;
+  const bool takes_patterns = std::ranges::find(kPatterns, keyword.name) != std::end(kPatterns);
   const bool is_list = keyword.value.is_sequence();
   if (!is_list && !keyword.value.is(ValueKind::kString)) return;
   const std::vector<Value> values = is_list ? keyword.value.elements() : std::vector<Value>{keyword.value};
@@ -56,7 +59,7 @@ void Evaluator::check_path(const op::Operator& op, const CallArguments::Keyword&
     const std::string& path = value.text();
     const bool is_home = path == "~" || path.starts_with("~/");
     const bool is_variable = path.starts_with("$") || path.contains("${");
-    const bool is_pattern = path.contains('*');
+    const bool is_pattern = path.contains('*') && !takes_patterns;
     if (!is_home && !is_variable && !is_pattern) continue;
     const std::string sign = is_home       ? "~"
                              : is_variable ? path.substr(path.find('$'), path.find('/') - path.find('$'))

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <list>
 #include <mutex>
@@ -80,8 +81,6 @@ OpenFiles& open_files() {
   return files;
 }
 
-/// What may lie between parts that one call reads: padding and a few headers of a tar archive.
-constexpr int64_t kMostBetween = 4096;
 constexpr size_t kMostNeighbours = 16;
 
 /// How many parts, from the first, lie one behind the other with little between them.
@@ -146,7 +145,8 @@ class LocalFile final : public ByteSource {
   }
 
   void will_read(int64_t offset, int64_t bytes) const override {
-    if (!DiskWatch::of_process().waits()) return;
+    const bool asks = order_.asks_for(offset, bytes);
+    if (!asks || !DiskWatch::of_process().waits()) return;
     if (const std::shared_ptr<OpenFile> file = open_files().take(this, name()))
       ask_ahead(file->get(), offset, bytes);
   }
@@ -155,6 +155,8 @@ class LocalFile final : public ByteSource {
   /// Reads a part but for its first `at` bytes, which are there.
   Status read_rest(const OpenFile& file, const BytesPart& part, int64_t at) const {
     const auto size = static_cast<int64_t>(part.to.size());
+    if (at >= size) return {};
+    const auto begin = std::chrono::steady_clock::now();
     while (at < size) {
       const ssize_t count =
           ::pread(file.get(), part.to.data() + at, static_cast<size_t>(size - at), part.offset + at);
@@ -164,8 +166,11 @@ class LocalFile final : public ByteSource {
         return damaged(name(), part.offset + at, fmt::format("{} bytes are missing", size - at));
       at += count;
     }
+    order_.note_wait(part.offset, std::chrono::steady_clock::now() - begin);
     return {};
   }
+
+  mutable ReadOrder order_;
 };
 
 class Memory : public ByteSource {
@@ -216,6 +221,29 @@ int64_t DiskWatch::read_cached(int file, int64_t offset, std::span<const iovec> 
     left_.fetch_sub(1, std::memory_order_relaxed);
   }
   return std::max<int64_t>(0, count);
+}
+
+bool ReadOrder::asks_for(int64_t offset, int64_t bytes) {
+  const int64_t between = offset - told_end_.exchange(offset + bytes, std::memory_order_relaxed);
+  const bool is_next = between >= 0 && between <= std::max(kMostBetween, bytes);
+  return !is_next || is_slow_.load(std::memory_order_relaxed);
+}
+
+void ReadOrder::note_wait(int64_t offset, std::chrono::nanoseconds waited) {
+  const std::lock_guard lock(mutex_);
+  // Where reads jump, what lies between two waits was not all read.
+  if (num_waits_ == 0 || std::abs(offset - last_wait_) > kMostAsked) {
+    num_waits_ = 0;
+    first_wait_ = offset;
+    waited_ = {};
+  }
+  last_wait_ = offset;
+  waited_ += waited;
+  if (++num_waits_ < kWaitsToJudge) return;
+  const double seconds = std::chrono::duration<double>(waited_).count();
+  is_slow_.store(static_cast<double>(offset - first_wait_) < seconds * kQuickBytesPerSecond,
+                 std::memory_order_relaxed);
+  num_waits_ = 0;
 }
 
 void ask_ahead(int file, int64_t offset, int64_t bytes) {

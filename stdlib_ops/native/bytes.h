@@ -9,8 +9,10 @@
 #include <sys/uio.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <string>
 #include <string_view>
@@ -58,5 +60,29 @@ class DiskWatch {
 /// Asks for the pages of a part of an open file, at most kMostAsked bytes of it.
 void ask_ahead(int file, int64_t offset, int64_t bytes);
 inline constexpr int64_t kMostAsked = int64_t{16} << 20;
+/// What may lie between parts that are read as one: padding and a few headers of a tar archive.
+inline constexpr int64_t kMostBetween = 4096;
+
+/// Whether the parts of a file have to be asked for. Of one that is read from its front to its back the system
+/// reads ahead by itself, in larger pieces and for less than half of the processor's time; only where that is
+/// slow, as from a disk that answers late, are parts asked for as well, many at once.
+class ReadOrder {
+ public:
+  /// A part that will be read: whether to ask for it.
+  bool asks_for(int64_t offset, int64_t bytes);
+  /// A read at a place waited.
+  void note_wait(int64_t offset, std::chrono::nanoseconds waited);
+
+ private:
+  static constexpr int kWaitsToJudge = 8;
+  static constexpr double kQuickBytesPerSecond = 100e6;
+
+  std::atomic<int64_t> told_end_{-1 - kMostAsked};
+  std::atomic<bool> is_slow_{false};
+  std::mutex mutex_;
+  int num_waits_ = 0;
+  int64_t first_wait_ = 0, last_wait_ = 0;
+  std::chrono::nanoseconds waited_{};
+};
 
 }  // namespace galatea::native

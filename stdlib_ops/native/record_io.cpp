@@ -257,8 +257,7 @@ Result<std::unique_ptr<runtime::SampleSource>> open_mxnet(const std::string& con
   if (indices.size() > 1)
     return unusable(fmt::format("readers.mxnet has {} indices", indices.size()),
                     "one index counts the bytes of all files");
-  for (const auto* const all : std::initializer_list<const std::vector<std::string>*>{&paths, &indices})
-    for (const std::string& path : *all) will_open(path);
+  will_open_containers(paths, indices);
   std::vector<std::shared_ptr<const ByteSource>> files;
   for (const std::string& path : paths) {
     GALATEA_ASSIGN(files.emplace_back(), open_file(path));

@@ -210,6 +210,12 @@ std::vector<RecordPlace> large_texts(const ByteSource& file, const RecordPlace& 
   return is_whole ? std::move(finder.found) : std::vector<RecordPlace>();
 }
 
+void will_open_containers(const std::vector<std::string>& paths, const std::vector<std::string>& indices) {
+  for (const std::string& path : paths)
+    if (far::is_far(path)) will_open(path);
+  for (const std::string& path : indices) will_open(path);
+}
+
 std::string shown_paths(const std::vector<std::string>& paths) {
   std::string out;
   for (const std::string& path : paths) out += fmt::format("{}{}", out.empty() ? "" : ", ", far::shown(path));

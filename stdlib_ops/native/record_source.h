@@ -134,6 +134,10 @@ class RecordsOfFormat final : public RecordSource {
   std::shared_ptr<const RecordFormat> format_;
 };
 
+/// Containers and their indices will be opened. What lies on this machine is asked for record by record, as it
+/// will be read, and not from the front of each container.
+void will_open_containers(const std::vector<std::string>& paths, const std::vector<std::string>& indices);
+
 /// Paths for a message, with commas between.
 std::string shown_paths(const std::vector<std::string>& paths);
 /// An argument that is one text or a list of them; empty where it was not given.

@@ -252,8 +252,7 @@ Result<std::unique_ptr<runtime::SampleSource>> open_tfrecord(const std::string& 
   if (!indices.empty() && indices.size() != paths.size())
     return unusable(fmt::format("readers.tfrecord has {} files and {} indices", paths.size(), indices.size()),
                     "give one index for each file, in the same order, or none");
-  for (const auto* const all : std::initializer_list<const std::vector<std::string>*>{&paths, &indices})
-    for (const std::string& path : *all) will_open(path);
+  will_open_containers(paths, indices);
   auto source = std::make_unique<RecordsOfFormat>(std::move(format));
   for (size_t i = 0; i < paths.size(); ++i) {
     GALATEA_ASSIGN(const std::shared_ptr<const ByteSource> file, open_file(paths[i]));

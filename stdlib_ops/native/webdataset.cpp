@@ -395,8 +395,7 @@ Result<std::unique_ptr<runtime::SampleSource>> open_webdataset(const std::string
     return unusable(
         fmt::format("readers.webdataset has {} archives and {} indices", paths.size(), indices.size()),
         "give one index for each archive, in the same order, or none");
-  for (const auto* const all : std::initializer_list<const std::vector<std::string>*>{&paths, &indices})
-    for (const std::string& path : *all) will_open(path);
+  will_open_containers(paths, indices);
   auto source = std::make_unique<WebDatasetSource>(Components(json));
   for (size_t i = 0; i < paths.size(); ++i)
     GALATEA_TRY(source->add(paths[i], indices.empty() ? nullptr : &indices[i]));

@@ -1,19 +1,17 @@
 // readers.file: which files, in which order, with which labels; and errors that name what is wrong.
-#include <fcntl.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
-#include <optional>
 #include <sstream>
 
 #include <gtest/gtest.h>
 
 #include "base/json.h"
 #include "stdlib_ops/native/file_source.h"
+#include "tests/support/page_cache.h"
 
 namespace galatea::native {
 namespace {
@@ -237,29 +235,6 @@ TEST_F(FileSourceTest, PipesAmongTheFilesAreNotWaitedFor) {
   EXPECT_NE(pipe.status.error().message().find("1.jpg is not a regular file"), std::string::npos);
 }
 
-/// Whether the page cache has the whole file; nullopt where the system does not tell. By mincore: a read with
-/// RWF_NOWAIT may itself start reading the file.
-std::optional<bool> is_cached(const fs::path& path, size_t size) {
-  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  void* pages = ::mmap(nullptr, size, PROT_READ, MAP_SHARED, file, 0);
-  ::close(file);
-  if (pages == MAP_FAILED) return std::nullopt;
-  const auto page_size = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
-  std::vector<unsigned char> resident((size + page_size - 1) / page_size);
-  const int status = ::mincore(pages, size, resident.data());
-  ::munmap(pages, size);
-  if (status != 0) return std::nullopt;
-  return std::ranges::all_of(resident, [](unsigned char page) { return (page & 1) != 0; });
-}
-
-bool evict(const fs::path& path, size_t size) {
-  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  ::fsync(file);
-  ::posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED);
-  ::close(file);
-  return is_cached(path, size) == false;
-}
-
 TEST_F(FileSourceTest, ReadsAheadOnlyWhereFilesAreNotCached) {
   const std::string text(300'000, 'q');
   for (const char* name : {"a/0.jpg", "a/1.jpg", "a/2.jpg"}) write(name, text);
@@ -280,18 +255,24 @@ TEST_F(FileSourceTest, ReadsAheadOnlyWhereFilesAreNotCached) {
     EXPECT_EQ(std::string(bytes.begin(), bytes.end()), text);
     EXPECT_GE((*source)->bytes(index), 300'000);
   };
-  if (!evict(root_ / "a/1.jpg", text.size()))
-    GTEST_SKIP() << "this file system does not evict files from the page cache, or does not tell";
-  // What was slow before is long ago: nobody looks ahead.
-  for (int i = 0; i < 100; ++i) read(0);
-  (*source)->will_read(1);
-  EXPECT_EQ(is_cached(root_ / "a/1.jpg", text.size()), false);
+  // What was slow before is long ago: nobody looks ahead. On a busy machine the system may say of a file that it
+  // has that it would have to wait, which counts as slow: then once more.
+  bool looks_ahead = true;
+  for (int attempt = 0; attempt < 10 && looks_ahead; ++attempt) {
+    if (!page_cache::evict(root_ / "a/1.jpg"))
+      GTEST_SKIP() << "this file system does not evict files from the page cache, or does not tell";
+    for (int i = 0; i < 100; ++i) read(0);
+    (*source)->will_read(1);
+    looks_ahead = page_cache::has(root_ / "a/1.jpg", 0, text.size()) == true;
+  }
+  EXPECT_FALSE(looks_ahead);
   // A file that is not there turns it on.
-  ASSERT_TRUE(evict(root_ / "a/2.jpg", text.size()));
+  ASSERT_TRUE(page_cache::evict(root_ / "a/2.jpg"));
   read(1);
   (*source)->will_read(2);
-  for (int i = 0; i < 2000 && is_cached(root_ / "a/2.jpg", text.size()) == false; ++i) ::usleep(5000);
-  EXPECT_EQ(is_cached(root_ / "a/2.jpg", text.size()), true);
+  for (int i = 0; i < 2000 && page_cache::has(root_ / "a/2.jpg", 0, text.size()) == false; ++i)
+    ::usleep(5000);
+  EXPECT_EQ(page_cache::has(root_ / "a/2.jpg", 0, text.size()), true);
   read(2);
 }
 

@@ -85,6 +85,39 @@ std::string tar_member(const std::string& name, const std::string& bytes, char t
 }
 const std::string kTarEnd(1024, '\0');
 
+/// A class that holds nothing but what readers.file does not take is not lost without a word.
+TEST_F(DataCommand, NamesFilesThatNoSampleIsMadeOf) {
+  std::string picture;
+  for (const auto& entry : fs::recursive_directory_iterator(kSamples))
+    if (entry.path().extension() == ".jpg") picture = read_file(entry.path());
+  ASSERT_FALSE(picture.empty());
+  write("photos/a/1.jpg", picture);
+  write("photos/b/1.gif", "GIF89a");
+  write("photos/b/README", "words");
+  const std::string said =
+      "passed over, since no sample is made of it: files *.gif, files without an extension\n";
+  const auto kinds = Json::array({"files *.gif", "files without an extension"});
+  const Outcome converted = convert(path("photos"), "webdataset", path("tar"));
+  EXPECT_EQ(converted.status, 0) << converted.err;
+  EXPECT_TRUE(converted.out.ends_with("\n" + said)) << converted.out;
+  EXPECT_FALSE(contains(converted.out, "left out")) << converted.out;
+  EXPECT_EQ(parse_json(convert(path("photos"), "lmdb", path("lmdb"), {"--json"}).out)["passed_over"], kinds);
+  EXPECT_TRUE(contains(data({"inspect", path("photos"), "--html", path("page.html")}).out, said));
+  EXPECT_TRUE(contains(read_file(path("page.html")), "files *.gif, files without an extension"));
+  EXPECT_EQ(parse_json(data({"inspect", path("photos"), "--json"}).out)["passed_over"], kinds);
+  EXPECT_EQ(data({"verify", path("photos")}).out, said + "1 samples, 0 failed\n");
+  EXPECT_EQ(parse_json(data({"verify", path("photos"), "--json"}).out)["passed_over"], kinds);
+  write("photos/2.jpg", picture);
+  write("photos/labels.txt", "a 0\n");
+  EXPECT_TRUE(
+      contains(data({"verify", path("photos")}).out, ": files *.gif, files beside the folders of classes, "));
+  // Archives: behind the last sample, too.
+  write("hidden.tar", tar_member("a.jpg", picture) + tar_member("d/.x", "x") + kTarEnd);
+  EXPECT_EQ(data({"verify", path("hidden.tar")}).out,
+            "passed over, since no sample is made of it: hidden files\n1 samples, 0 failed\n");
+  EXPECT_EQ(parse_json(data({"verify", path("tar"), "--json"}).out)["passed_over"], Json::array());
+}
+
 TEST_F(DataCommand, HelpAndWrongUsage) {
   const Outcome help = data({"--help"});
   EXPECT_EQ(help.status, 0);
@@ -357,8 +390,11 @@ TEST_F(DataCommand, VerifyNamesFileAndPlace) {
   std::getline(lines, line);
   EXPECT_TRUE(contains(line, "at byte " + std::to_string(offsets[17]))) << line;
   std::getline(lines, line);
-  EXPECT_EQ(parse_json(line),
-            (Json{{"samples", 17}, {"failed", 2}, {"unread_parts", 0}, {"complete", true}}));
+  EXPECT_EQ(parse_json(line), (Json{{"samples", 17},
+                                    {"failed", 2},
+                                    {"unread_parts", 0},
+                                    {"passed_over", Json::array()},
+                                    {"complete", true}}));
   // A container that is damaged does not keep the next from being looked at.
   write("tars/a.tar", tar_member("a.jpg", jpg) + "nonsense" + std::string(1016, 'x'));
   write("tars/b.tar", tar_member("b.jpg", jpg) + kTarEnd);

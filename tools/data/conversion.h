@@ -50,6 +50,8 @@ class Conversion {
   int64_t resumed_at() const { return resumed_at_; }
   /// What the form has no place for, by name.
   const std::set<std::string>& left_out() const { return left_out_; }
+  /// What the source has beside samples.
+  const std::set<std::string>& passed_over() const { return data_.passed_over(); }
 
  private:
   Status lock();

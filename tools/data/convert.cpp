@@ -33,7 +33,7 @@ std::string summary_text(const ConvertOptions& options, const Conversion& conver
   for (const std::string& what : conversion.left_out())
     text += fmt::format("left out, since {} has no place for it: {}\n",
                         native::name_of(options.conversion.format), printable(what));
-  return text;
+  return text + passed_over_text(conversion.passed_over());
 }
 
 Json summary_json(const ConvertOptions& options, const Conversion& conversion) {
@@ -46,7 +46,8 @@ Json summary_json(const ConvertOptions& options, const Conversion& conversion) {
           {"shards", state.shards},
           {"bytes", state.bytes},
           {"complete", state.is_complete},
-          {"left_out", conversion.left_out()}};
+          {"left_out", conversion.left_out()},
+          {"passed_over", conversion.passed_over()}};
 }
 
 int convert(const ConvertOptions& options, Reporter& reporter) {

@@ -69,6 +69,17 @@ std::string printable(std::string_view text) {
   return out;
 }
 
+std::string words_of(const std::set<std::string>& words) {
+  std::string out;
+  for (const std::string& word : words) out += (out.empty() ? "" : ", ") + word;
+  return out;
+}
+
+std::string passed_over_text(const std::set<std::string>& passed_over) {
+  if (passed_over.empty()) return {};
+  return fmt::format("passed over, since no sample is made of it: {}\n", printable(words_of(passed_over)));
+}
+
 void leave_out_advice_for_pipelines(Reporter& reporter) {
   reporter.change_reports([](Diagnostic& diagnostic) {
     if (const size_t at = diagnostic.help.find("; on_error="); at != std::string::npos)

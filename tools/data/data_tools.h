@@ -1,6 +1,7 @@
 // What the subcommands of `galatea data` share.
 #pragma once
 
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,6 +27,10 @@ std::string message_with_place(const native::DataPlace& place, const Error& erro
                                const std::string& name = {});
 /// Names come from anybody: what would move a terminal's cursor is shown as \xNN.
 std::string printable(std::string_view text);
+/// With commas between.
+std::string words_of(const std::set<std::string>& words);
+/// A line that says which files belong to no sample; none where there are none.
+std::string passed_over_text(const std::set<std::string>& passed_over);
 /// Messages of readers give advice for pipelines; here there is none to skip samples in.
 void leave_out_advice_for_pipelines(Reporter& reporter);
 /// "1.5 GB", powers of 1000.

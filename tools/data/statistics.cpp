@@ -184,6 +184,7 @@ DataStatistics gather_data_statistics(native::DataSet& data, size_t thumbnails,
     }
   }
   gatherer.finish();
+  found.passed_over = data.passed_over();
   return found;
 }
 
@@ -232,6 +233,7 @@ std::string statistics_text(const DataStatistics& found) {
     }
   }
   if (found.unlabelled > 0) text += fmt::format("\n{} samples without a label\n", found.unlabelled);
+  if (!found.passed_over.empty()) text += "\n" + passed_over_text(found.passed_over);
   text += fmt::format("\nbroken: {}\n", found.broken_count);
   constexpr size_t kMostBroken = 20;
   for (size_t k = 0; k < std::min(found.broken.size(), kMostBroken); ++k) {
@@ -277,6 +279,7 @@ nlohmann::ordered_json data_statistics_json(const DataStatistics& found) {
           {"labels", std::move(labels)},
           {"other_labels", found.other_labels},
           {"unlabelled", found.unlabelled},
+          {"passed_over", found.passed_over},
           {"broken_count", found.broken_count},
           {"broken", std::move(broken)}};
 }

@@ -46,6 +46,7 @@ struct DataStatistics {
   std::map<double, std::string> label_names;  ///< the folder of the first sample that has it
   std::vector<BrokenSample> broken;
   std::vector<Thumbnail> thumbnails;  ///< in the order of the data set
+  std::set<std::string> passed_over;  ///< what is there beside samples
   bool is_complete = true;            ///< not so: it was interrupted
 };
 

@@ -111,6 +111,7 @@ std::string statistics_page(const DataStatistics& found, const std::string& titl
     page += row("*." + extension,
                 fmt::format("{}, {} to {}", range.count, bytes_text(range.least), bytes_text(range.most)));
   page += row("without a label", std::to_string(found.unlabelled));
+  if (!found.passed_over.empty()) page += row("passed over", words_of(found.passed_over));
   page += row("broken", std::to_string(found.broken_count));
   page += "</table>\n";
   if (!found.thumbnails.empty()) {

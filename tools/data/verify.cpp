@@ -193,13 +193,15 @@ int verify(const VerifyOptions& options, Reporter& reporter) {
     reporter.print(json_text(Json{{"samples", samples},
                                   {"failed", failed},
                                   {"unread_parts", unread},
+                                  {"passed_over", data.passed_over()},
                                   {"complete", !is_interrupted()}}) +
                    "\n");
   } else {
     const std::string rest =
         unread > 0 ? fmt::format("; {} parts of forms that cannot be looked into were only read", unread)
                    : "";
-    reporter.print(fmt::format("{} samples, {} failed{}\n", samples, failed, rest));
+    reporter.print(passed_over_text(data.passed_over()) +
+                   fmt::format("{} samples, {} failed{}\n", samples, failed, rest));
     if (samples == 0 && failed == 0 && !is_interrupted()) say("galatea: there is nothing to verify\n");
   }
   if (!is_interrupted()) return reporter.status();

@@ -189,6 +189,7 @@ Result<bool> DataSet::next() {
       ++samples_;
       return true;
     }
+    passed_over_.insert(open_->passed_over().begin(), open_->passed_over().end());
     open_.reset();
     bytes_behind_ += source_.sizes[at_++];
     if (!more) return more;

@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,17 @@ class DataContainer {
   virtual DataPlace place() const = 0;
   /// Bytes behind and before the sample, for progress.
   virtual double share() const = 0;
+  /// What was met so far that belongs to no sample: kinds of files, in words.
+  const std::set<std::string>& passed_over() const { return passed_over_; }
+
+ protected:
+  void pass_over(std::string what) {
+    if (passed_over_.size() < kMostPassedOver) passed_over_.insert(std::move(what));
+  }
+
+ private:
+  static constexpr size_t kMostPassedOver = 100;
+  std::set<std::string> passed_over_;
 };
 
 /// What data_set() knows before it opens anything.
@@ -59,6 +71,8 @@ class DataSet {
   DataPlace place() const;
   /// How much of the bytes is behind, 0 to 1.
   double share() const;
+  /// What containers that have ended held beside samples.
+  const std::set<std::string>& passed_over() const { return passed_over_; }
   const DataSource& source() const { return source_; }
 
  private:
@@ -67,6 +81,7 @@ class DataSet {
   int64_t all_bytes_ = 0, bytes_behind_ = 0, samples_ = 0;
   size_t at_ = 0;
   std::unique_ptr<DataContainer> open_;
+  std::set<std::string> passed_over_;
 };
 
 }  // namespace galatea::native

@@ -6,7 +6,6 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <set>
 
 #include <fmt/format.h>
 
@@ -40,6 +39,10 @@ class ClassFolders final : public DataContainer {
     for (const FolderEntry& entry : entries)
       if (entry.is_folder) classes_.push_back(entry.name);
     has_classes_ = !classes_.empty();
+    // Lists, and what is said of the data, belong there; samples do not.
+    for (const FolderEntry& entry : entries)
+      if (has_classes_ && !entry.is_folder && matches(entry.name, filters_, false))
+        pass_over("files beside the folders of classes");
     if (!has_classes_) classes_.emplace_back();
     return {};
   }
@@ -53,13 +56,13 @@ class ClassFolders final : public DataContainer {
       file_ = 0;
       for (const FolderEntry& entry : entries) {
         if (entry.is_folder) {
-          left_out_.insert(fmt::format("folders within {}", has_classes_ ? "the folder of a class" : "it"));
+          pass_over(fmt::format("folders within {}", has_classes_ ? "the folder of a class" : "it"));
         } else if (matches(entry.name, filters_, false)) {
           files_.push_back(entry.name);
         } else {
           std::string name = entry.name;
           const std::string extension = take_extension(name);
-          left_out_.insert(extension.empty() ? "files without an extension" : "files *." + extension);
+          pass_over(extension.empty() ? "files without an extension" : "files *." + extension);
         }
       }
     }
@@ -69,10 +72,7 @@ class ClassFolders final : public DataContainer {
   Status read(DataSample& sample) override {
     const std::optional<int64_t> label =
         has_classes_ ? std::optional(static_cast<int64_t>(class_)) : std::nullopt;
-    GALATEA_TRY(read_file_sample(place().file, name(), label, sample));
-    sample.left_out.assign(left_out_.begin(), left_out_.end());
-    left_out_.clear();
-    return {};
+    return read_file_sample(place().file, name(), label, sample);
   }
 
   DataPlace place() const override { return {(fs::path(root_) / name()).string(), 0}; }
@@ -90,7 +90,6 @@ class ClassFolders final : public DataContainer {
   std::vector<std::string> classes_, files_;   ///< one class without a name: files of the folder itself
   size_t class_ = SIZE_MAX, file_ = SIZE_MAX;  // before the first
   std::vector<std::string> filters_ = default_file_filters();
-  std::set<std::string> left_out_;
 };
 
 class FileList final : public DataContainer {

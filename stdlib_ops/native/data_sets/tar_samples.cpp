@@ -1,7 +1,6 @@
 // Samples of a WebDataset archive.
 #include <charconv>
 #include <cmath>
-#include <utility>
 
 #include "stdlib_ops/native/data_sets/containers.h"
 #include "stdlib_ops/native/webdataset.h"
@@ -25,7 +24,7 @@ class TarSamples final : public DataContainer {
       at_ = std::move(*sample);
       // "d/.hidden" is a part of a sample without a name, which other systems leave in archives.
       if (!webdataset_base(at_.parts.front().name).ends_with('/')) return true;
-      passed_hidden_ = true;
+      pass_over("hidden files");
     }
   }
 
@@ -43,7 +42,6 @@ class TarSamples final : public DataContainer {
         sample.parts.push_back({part.extension, std::move(bytes)});
       }
     }
-    if (std::exchange(passed_hidden_, false)) sample.left_out.emplace_back("hidden files");
     return {};
   }
 
@@ -56,7 +54,6 @@ class TarSamples final : public DataContainer {
   std::shared_ptr<const ByteSource> archive_;
   WebDatasetScanner scanner_;
   TarSample at_;
-  bool passed_hidden_ = false;
 };
 
 }  // namespace
