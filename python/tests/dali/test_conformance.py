@@ -37,7 +37,7 @@ TOGETHER = (
 INTERPRETED = (
     "arithmetic operators operator_inputs operand_pairs argument_forms fed_arguments "
     "operator_values media_values sounds films mistakes axes_and_extents boxes_and_masks "
-    "sound_forms operand_forms error_words"
+    "sound_forms operand_forms error_words image_forms"
 ).split()
 SLOW = ("operators.canvas_of_frames",)  # of those, what takes longer than compiling it
 

@@ -71,6 +71,7 @@ MODULES = (
     "operand_forms",
     "error_words",
     "run_forms",
+    "image_forms",
 )
 
 
