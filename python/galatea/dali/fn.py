@@ -162,6 +162,11 @@ def _no_input(value: Any, path: str, place: int, more: str = "") -> TypeError:
     )
 
 
+def _no_argument(path: str, shown: str, name: str) -> KeyError:
+    schema = _schemas().get(path, path)
+    return KeyError(f'{shown} has no argument "{name}": operator "{schema}" does not define it')
+
+
 def call(path: str, inputs: tuple, keywords: dict[str, Any], shown: str = "") -> Any:
     """Records one call of an operator in the current pipeline."""
     from .pipeline import Pipeline
@@ -185,17 +190,22 @@ def call(path: str, inputs: tuple, keywords: dict[str, Any], shown: str = "") ->
     sets = [value for value in inputs if isinstance(value, (list, tuple)) and _is_set(value)]
     if len({len(value) for value in sets}) > 1:
         raise ValueError(f"the lists of inputs of {shown} have different lengths")
-    for name in keywords:
-        if name not in operator["args"] and name not in (known or ()) and name not in _COMMON:
-            schema = _schemas().get(path, path)
-            raise KeyError(
-                f'{shown} has no argument "{name}": operator "{schema}" does not define it'
-            )
+    unknown = [
+        name
+        for name in keywords
+        if name not in operator["args"] and name not in (known or ()) and name not in _COMMON
+    ]
+    # DALI looks at plain values first, then at the inputs, then at values that become nodes.
+    plain = [n for n in unknown if not isinstance(keywords[n], (_Node, _np.ndarray))]
+    if plain:
+        raise _no_argument(path, shown, plain[0])
     least, most = operator["inputs"]
     if operator.get("parameters") is None and not least <= len(inputs) <= most:
         raise NumberOfInputsError(
             f"nvidia.dali.{shown} expects {least} to {most} inputs, and received {len(inputs)}"
         )
+    if unknown:
+        raise _no_argument(path, shown, unknown[0])
     pipe = Pipeline.current()
     if pipe is not None and pipe._is_debug:
         inputs, keywords = pipe._nodes_of(inputs, keywords)
