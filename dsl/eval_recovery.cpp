@@ -139,6 +139,8 @@ std::vector<ir::Type> types_of_data() {
   return types;
 }
 
+constexpr size_t kRowOfFloats = 9;  ///< of types_of_data: f32[?]
+
 bool is_same_error(const Diagnostic& a, const Diagnostic& b) {
   return a.span == b.span && a.message == b.message;
 }
@@ -161,9 +163,15 @@ Value Evaluator::check_beside_poison(op::GraphBuilder::NodeSpec call, std::vecto
   has_unknown_calls_ = true;
   const auto make_value = [&](DType, int) { return unknown_data_[0]; };
   std::optional<std::vector<Diagnostic>> found;
-  for (const ir::ValueId data : unknown_data_) {
+  // Inputs behind the first are often rows of numbers: anchors and shapes of windows, boxes of a picture.
+  std::vector<std::pair<ir::ValueId, ir::ValueId>> possible;
+  for (const ir::ValueId data : unknown_data_) possible.emplace_back(data, data);
+  if (std::ranges::count(inputs, ir::kNoId) > 1)
+    for (const ir::ValueId data : unknown_data_) possible.emplace_back(data, unknown_data_[kRowOfFloats]);
+  for (const auto& [data, rest] : possible) {
     op::GraphBuilder::NodeSpec asked = call;
-    for (const ir::ValueId input : inputs) asked.inputs.push_back(input == ir::kNoId ? data : input);
+    for (const ir::ValueId input : inputs)
+      asked.inputs.push_back(input != ir::kNoId ? input : asked.inputs.empty() ? data : rest);
     op::RecoveredCall recovered = op::recover_call(*graph_, asked, missing, make_value);
     if (recovered.errors.empty() && recovered.types) return Value::poison();
     if (recovered.errors.empty()) continue;

@@ -1,6 +1,6 @@
 """What a loader delivers: batches, their outputs, and the samples of those."""
 
-from typing import Iterator
+from typing import Any, Iterator
 
 import numpy as np
 
@@ -252,11 +252,11 @@ class Output(_Tensor):
         row = self._batch._handle.buffer_of_row(self._output)
         return None if row is None else np.asarray(row)
 
-    def numpy(self):
+    def numpy(self) -> Any:
         """One array, or a list of arrays where the output is ragged."""
         return self._array() if self.is_dense else [sample.numpy() for sample in self]
 
-    def torch(self, *, nested: bool = False):
+    def torch(self, *, nested: bool = False) -> Any:
         """One torch tensor; where the output is ragged a list of them, or a nested tensor.
 
         Nested tensors are torch.jagged where one axis varies, which is all that torch has it for.
@@ -272,7 +272,7 @@ class Output(_Tensor):
             return torch.nested.nested_tensor(samples, layout=layout)
         return self._torch()
 
-    def jax(self):
+    def jax(self) -> Any:
         """One jax array, or a list of arrays where the output is ragged."""
         return self._jax() if self.is_dense else [sample.jax() for sample in self]
 

@@ -16,7 +16,7 @@ import functools
 import inspect
 import os
 import re
-from typing import Any, Callable
+from typing import Any, Callable, overload
 
 from galatea.trace.control import check_arms
 from galatea.trace.errors import TraceError
@@ -425,7 +425,11 @@ class PipelineFunction:
         )
 
 
-def pipeline_def(function: Callable | None = None, /, **options: Any):
+@overload
+def pipeline_def(function: Callable, /, **options: Any) -> PipelineFunction: ...
+@overload
+def pipeline_def(**options: Any) -> Callable[[Callable], PipelineFunction]: ...
+def pipeline_def(function: Callable | None = None, /, **options: Any) -> Any:
     """Makes a pipeline of a function that calls operators of `galatea.fn`.
 
     Called with the function's arguments, and with options by keyword, the result is a `Pipeline`.

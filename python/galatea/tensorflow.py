@@ -82,6 +82,11 @@ def dataset(loader, *, ragged="padded", fill=0) -> "tf.data.Dataset":
     """
     if ragged not in ("padded", "ragged"):
         raise ValueError(f"ragged is {ragged!r}; it must be 'padded' or 'ragged'")
+    if isinstance(loader, TensorLoader):
+        raise TypeError(
+            f"dataset() makes tensors itself: give it a galatea.Loader, no {type(loader).__module__}."
+            f"{type(loader).__name__}"
+        )
     ports = loader.ports["outputs"]
     if ports is None:
         raise ValueError("the pipeline has to say the types of its inputs")

@@ -37,12 +37,11 @@ std::vector<ArgSpec> slice_args() {
        .kind = ArgKind::kIntList,
        .default_value = std::vector<int64_t>{1, 0},
        .per_sample = true,
-       .documentation =
-           "The axes that the positions speak of, in their order; used where axis_names is not given."},
+       .documentation = "The axes that the positions speak of, in their order."},
       {.name = "axis_names",
        .kind = ArgKind::kLayout,
        .default_value = std::string("WH"),
-       .documentation = "The same by letters of the layout (x first by default); wins over axes. "
+       .documentation = "The same by letters of the layout (x first by default). "
                         "Without a layout, two axes are HW, three HWC, four DHWC."},
       {.name = "normalized_anchor",
        .kind = ArgKind::kBool,
@@ -93,6 +92,9 @@ const char* end_argument(const Context& c) {
 
 Result<std::vector<int>> slice_axes(const TypeContext& ctx, const Layout& layout, int ndim) {
   const std::string arg = by_number(ctx) ? "axes" : "axis_names";
+  if (ctx.given("axes") && ctx.given("axis_names"))
+    return ctx.error(fmt::format("{}: 'axes' and 'axis_names' exclude each other", ctx.op().name),
+                     "keep one of them", "axes");
   if (!by_number(ctx) && layout_or_usual(layout, ndim).empty() && !ctx.text("axis_names").empty())
     return ctx.error(fmt::format("{}: axis_names \"{}\" needs an input with a layout", ctx.op().name,
                                  ctx.text("axis_names")),

@@ -18,6 +18,11 @@ Types region_types(const TypeContext& ctx) {
   if (const int64_t length = ctx.integer("window_length"); length < 1)
     return ctx.error(fmt::format("nonsilent_region: window_length is {}", length), "at least 1",
                      "window_length");
+  const int64_t interval = ctx.given("reset_interval") ? ctx.integer("reset_interval") : -1;
+  if (interval != -1 && (interval < 1 || interval % ctx.integer("window_length") != 0))
+    return ctx.error(fmt::format("nonsilent_region: reset_interval is {}, and window_length {}", interval,
+                                 ctx.integer("window_length")),
+                     "it is a multiple of window_length, or -1", "reset_interval");
   if (ctx.given("reference_power") && !(ctx.number("reference_power") > 0))
     return ctx.error(fmt::format("nonsilent_region: reference_power is {}", ctx.number("reference_power")),
                      "it is more than 0; leave it out to take the loudest window", "reference_power");

@@ -230,6 +230,18 @@ TEST(Inputs, TakeTheTypesThatTheHostKnows) {
   EXPECT_NE(plain.graphs.find("f32[?]"), std::string::npos) << plain.graphs;
 }
 
+/// An anchor is no picture: what all inputs together cannot be is not what they are.
+TEST(Inputs, MayBeOfDifferentKindsBeforeTheHostTells) {
+  const Staged unknown = stage("t.dali-dsl",
+                               "from nvidia.dali import pipeline_def, fn, types\n"
+                               "@pipeline_def(batch_size=1)\ndef p():\n"
+                               "    x = fn.external_source(name='image')\n"
+                               "    at = fn.external_source(name='at')\n"
+                               "    return fn.slice(x, at, [0.5, 0.5], axis_names='HW')\n");
+  for (const auto& diagnostic : unknown.result.diagnostics) EXPECT_EQ(diagnostic.code, "G0440");
+  EXPECT_EQ(unknown.result.diagnostics.size(), 2U) << unknown.diagnostics;
+}
+
 /// What is wrong with images of bytes alone is not wrong with all that a host may feed.
 TEST(Inputs, MayHaveAnyTypeBeforeTheHostTells) {
   for (const char* type : {"INT8", "UINT16", "INT64", "FLOAT64", "UINT32"}) {

@@ -163,6 +163,9 @@ TEST(NonsilentRegion, SaysWhatIsWrong) {
   EXPECT_TRUE(says(run(DType::kF64).failure(), "does not take FLOAT64"));
   EXPECT_TRUE(says(run(DType::kF32).arg("window_length", int64_t{0}).failure(), "window_length is 0"));
   EXPECT_TRUE(says(run(DType::kF32).arg("reference_power", 0.0).failure(), "reference_power is 0"));
+  EXPECT_TRUE(
+      says(run(DType::kF32).arg("window_length", int64_t{32}).arg("reset_interval", int64_t{40}).failure(),
+           "reset_interval is 40, and window_length 32"));
 }
 
 }  // namespace

@@ -15,6 +15,7 @@ from galatea.trace.expression import Slice as _Slice
 from galatea.trace.node import NewAxis as _NewAxis
 from galatea.trace.node import Node as _Node
 
+from .errors import TooLargeError
 from .names import WithoutEngine
 from .names import getter as _getter
 
@@ -23,10 +24,15 @@ from . import types as _types
 
 def check_operand(value: Any, place: int, shown: str) -> None:
     """Raises where `value` is no operand: data nodes come one by one, and texts are no numbers."""
-    if isinstance(value, (str, bytes, dict, set)):
+    if isinstance(value, (str, bytes, dict, set, complex, type(None))):
         raise TypeError(
             f"operand {place} of {shown} is a {type(value).__name__}; an operand is a data node or "
             "a constant"
+        )
+    if isinstance(value, int) and not -(2**31) <= value < 2**31:
+        raise TooLargeError(
+            f"operand {place} of {shown} is {value}; a number without a type has 32 bits: give it "
+            "one, as in `types.Constant(…, dtype=types.INT64)`"
         )
     if isinstance(value, (list, tuple)) and any(isinstance(one, _Node) for one in value):
         raise TypeError(

@@ -20,6 +20,10 @@ class ConstantError(PipelineError, TypeError, OverflowError):
     """A value cannot be a constant: its kind, for which DALI has the first class, or its size."""
 
 
+class TooLargeError(OverflowError, RuntimeError):
+    """A number has more than 32 bits and no type: DALI's second class is that of more than 64."""
+
+
 class NumberOfInputsError(ValueError, TypeError):
     """A call has too few or too many inputs: DALI's second class is that of dynamic mode."""
 

@@ -41,7 +41,8 @@ _ENUMERATIONS: dict[str, Any] = {
     "image type": _types.DALIImageType,
     "interpolation type": _types.DALIInterpType,
 }
-_NO_TEXT = ("int", "float", "int list", "float list", *_ENUMERATIONS)
+_LISTS = {"int list": "int", "float list": "float"}
+_READ: dict[str, Callable] = {"bool": bool, "int": int, "float": float, **_ENUMERATIONS}
 _CONSTANTS = (bool, int, float, list, tuple, _types.ScalarConstant)
 
 
@@ -49,42 +50,72 @@ def _check_argument(operator: dict, name: str, value: Any) -> None:
     schema = operator["args"].get(name)
     if schema is None or value is None:
         return
-    shown = f"the argument `{name}` of fn.{operator['name']}"
+    kind = schema["type"]
+    shown = f"the argument `{name}` of nvidia.dali.fn.{operator['name']}"
+    takes = f"it takes {_operators._KINDS.get(kind, kind)}"
     if isinstance(value, _Node):
         if not schema["per_sample"]:
-            raise TypeError(f"{shown} is no data node: it is the same for all samples")
+            raise TypeError(f"{shown} is a 'DataNode', and is the same for all samples; {takes}")
         return
-    kind = schema["type"]
-    takes = f"it takes {_operators._KINDS.get(kind, kind)}"
-    if isinstance(value, str) and kind in _NO_TEXT:
-        raise ValueError(f"{shown} is {value!r}; {takes}")
-    if isinstance(value, dict) and kind in _NO_TEXT:
-        raise TypeError(f"{shown} is a dict; {takes}")
-    if isinstance(value, (list, tuple)):
-        if kind in ("bool", "int", "float", *_ENUMERATIONS) and not _holds_node(value):
+    is_list = isinstance(value, (list, tuple)) and not _holds_node(value)
+    if kind in _READ and kind != "bool":
+        if is_list:
+            given = TypeError if value else RuntimeError
+            raise given(f"{shown} is a {type(value).__name__}; {takes}")
+        if isinstance(value, (dict, set)):
             raise TypeError(f"{shown} is a {type(value).__name__}; {takes}")
-        if kind in ("int list", "float list") and any(isinstance(one, str) for one in value):
-            raise ValueError(f"{shown} holds a text; {takes}")
-        if kind in ("int list", "float list") and any(
-            isinstance(one, (list, tuple)) for one in value
-        ):
-            raise TypeError(f"{shown} is a list of lists; {takes}")
+    if kind in _LISTS:
+        if isinstance(value, (dict, set)):
+            raise TypeError(f"{shown} is a {type(value).__name__}; {takes}")
+        if is_list and any(one is None or isinstance(one, (list, tuple)) for one in value):
+            raise TypeError(f"{shown} is {value!r}; {takes}")
     if kind in _ENUMERATIONS and isinstance(value, type):
         raise TypeError(f"{shown} is the class {value.__name__}; {takes}")
+
+
+def _read(operator: dict, name: str, kind: str, value: Any) -> Any:
+    """One number as Python's own `int`, `float` and `bool` read it, as DALI does: 2.5 is 2 where
+    an integer is wanted, and "2.5" is 2.5 where a number is."""
+    if isinstance(value, (_Node, _types.ScalarConstant)) or value is None:
+        return value
+    if isinstance(value, (_np.ndarray, _np.generic)) and value.size == 1:
+        value = value.item()
+    has_to_be_read = {
+        "bool": not isinstance(value, bool),
+        "int": isinstance(value, (float, str, bytes)),
+        "float": isinstance(value, (str, bytes)),
+    }
+    if not has_to_be_read.get(kind, isinstance(value, (int, float, str, bytes))):
+        return value
+    try:
+        if kind in _ENUMERATIONS:
+            return _ENUMERATIONS[kind](int(value))
+        return _READ[kind](value)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise type(error)(
+            f"the argument `{name}` of nvidia.dali.fn.{operator['name']} is {value!r}; it takes "
+            f"{_operators._KINDS.get(kind, kind)}"
+        ) from None
 
 
 def _given(operator: dict, name: str, value: Any) -> Any:
     """A value for tracing; numbers stand for members of enumerations, arrays of one for numbers."""
     kind = operator["args"].get(name, {}).get("type")
-    is_one = kind in ("bool", "int", "float", *_ENUMERATIONS)
-    if is_one and isinstance(value, (_np.ndarray, _np.generic)) and value.size == 1:
-        value = value.item()
-    if kind in _ENUMERATIONS and isinstance(value, (int, float)) and value == int(value):
-        value = _ENUMERATIONS[kind](int(value))
-    if kind in ("int list", "float list") and isinstance(value, bool):
-        value = int(value)
-    if operator["name"] in _EMPTY_IS_NONE and kind in ("int list", "float list"):
-        value = None if isinstance(value, (list, tuple)) and not value else value
+    if kind == "bool" and isinstance(value, (list, tuple)) and not value:
+        raise RuntimeError(f"the argument `{name}` of nvidia.dali.fn.{operator['name']} is empty")
+    if kind in _READ and not _holds_node(value):
+        value = _read(operator, name, kind, value)
+    if kind in _LISTS:
+        if isinstance(value, bool):
+            value = int(value)
+        if isinstance(value, _np.ndarray) and value.ndim and value.dtype.kind == "f":
+            value = list(value.flatten()) if kind == "int list" else value
+        if isinstance(value, (list, tuple)):
+            value = [_read(operator, name, _LISTS[kind], one) for one in value]
+        elif isinstance(value, (str, bytes, int, float, _np.generic, _np.ndarray)):
+            value = _read(operator, name, _LISTS[kind], value)
+        if operator["name"] in _EMPTY_IS_NONE and name != "axes":
+            value = None if isinstance(value, (list, tuple)) and not value else value
     return _types.text_of(value)
 
 
@@ -107,15 +138,10 @@ def _input_of(value: Any, path: str, place: int) -> Any:
     if isinstance(value, (list, tuple)) and _is_set(value):
         return list(value)
     if _holds_node(value):
-        raise TypeError(
-            f"input {place} of fn.{path} is a {type(value).__name__} that holds data nodes and other "
-            "things; an input is one data node, or a list of them"
-        )
+        raise _no_input(value, path, place, ", and holds other things than data nodes")
     if isinstance(value, (list, tuple)) and not _holds_numbers(value):
-        raise TypeError(
-            f"input {place} of fn.{path} is a {type(value).__name__} of {value[0]!r} and the like; a "
-            "list that becomes a constant holds numbers"
-        )
+        holds = f", and holds {value[0]!r} and the like, no numbers"
+        raise _no_input(value, path, place, holds)
     if _types.is_torch(value):
         value = _types.Constant(value, device="cpu")
     if isinstance(value, _Node):
@@ -126,10 +152,19 @@ def _input_of(value: Any, path: str, place: int) -> Any:
         return _enumerations.constant(value)
     if isinstance(value, (*_CONSTANTS, _np.ndarray, _np.generic)):
         return _types.narrowed(value)
-    raise TypeError(
-        f"input {place} of fn.{path} is a {type(value).__name__}; an input is a data node, or a "
-        "number, list or array that becomes a constant"
+    raise _no_input(value, path, place)
+
+
+def _no_input(value: Any, path: str, place: int, more: str = "") -> TypeError:
+    return TypeError(
+        f"input {place} of `nvidia.dali.fn.{path}` is of type {type(value).__name__!r}{more}; "
+        "expected is a 'DataNode', a list of them, or a number, list or array that becomes a constant"
     )
+
+
+def _no_argument(path: str, shown: str, name: str) -> KeyError:
+    schema = _schemas().get(path, path)
+    return KeyError(f'{shown} has no argument "{name}": operator "{schema}" does not define it')
 
 
 def call(path: str, inputs: tuple, keywords: dict[str, Any], shown: str = "") -> Any:
@@ -155,14 +190,22 @@ def call(path: str, inputs: tuple, keywords: dict[str, Any], shown: str = "") ->
     sets = [value for value in inputs if isinstance(value, (list, tuple)) and _is_set(value)]
     if len({len(value) for value in sets}) > 1:
         raise ValueError(f"the lists of inputs of {shown} have different lengths")
+    unknown = [
+        name
+        for name in keywords
+        if name not in operator["args"] and name not in (known or ()) and name not in _COMMON
+    ]
+    # DALI looks at plain values first, then at the inputs, then at values that become nodes.
+    plain = [n for n in unknown if not isinstance(keywords[n], (_Node, _np.ndarray))]
+    if plain:
+        raise _no_argument(path, shown, plain[0])
     least, most = operator["inputs"]
     if operator.get("parameters") is None and not least <= len(inputs) <= most:
         raise NumberOfInputsError(
-            f"nvidia.dali.{shown} takes {least} to {most} inputs, not {len(inputs)}"
+            f"nvidia.dali.{shown} expects {least} to {most} inputs, and received {len(inputs)}"
         )
-    for name in keywords:
-        if name not in operator["args"] and name not in (known or ()) and name not in _COMMON:
-            raise KeyError(f"{shown} has no argument `{name}`")
+    if unknown:
+        raise _no_argument(path, shown, unknown[0])
     pipe = Pipeline.current()
     if pipe is not None and pipe._is_debug:
         inputs, keywords = pipe._nodes_of(inputs, keywords)

@@ -16,7 +16,7 @@ import threading
 import types as _python_types
 import warnings
 from enum import Enum
-from typing import Any, Callable
+from typing import Any, Callable, overload
 
 from galatea import pipeline as _galatea
 from galatea.errors import where_is
@@ -486,9 +486,17 @@ def _split(function: Callable, kwargs: dict[str, Any]) -> tuple[dict, dict]:
     return own, options
 
 
+@overload
+def pipeline_def(
+    fn: Callable, *, enable_conditionals: bool = False, **pipeline_kwargs: Any
+) -> Callable[..., Pipeline]: ...
+@overload
+def pipeline_def(
+    *, enable_conditionals: bool = False, **pipeline_kwargs: Any
+) -> Callable[[Callable], Callable[..., Pipeline]]: ...
 def pipeline_def(
     fn: Callable | None = None, *, enable_conditionals: bool = False, **pipeline_kwargs: Any
-):
+) -> Any:
     """Makes a function that calls operators give pipelines.
 
     Called with its arguments, and with options of `Pipeline` by keyword (here or at the call), it

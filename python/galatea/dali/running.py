@@ -76,6 +76,10 @@ class Running(State):
         arguments = self._arguments()
         has_seed = self._seed is not None and self._seed >= 0
         if self._checkpoint is not None:
+            if not self._enable_checkpointing:
+                raise RuntimeError(
+                    "a pipeline that goes on from a checkpoint needs enable_checkpointing=True"
+                )
             saved = read_checkpoint(self._checkpoint)
             state = saved["session"] or None
             self._iterator_data = saved.get("iterator", "")

@@ -7,8 +7,24 @@ from typing import Any
 
 from galatea.trace import operators as _operators
 
-from .errors import OperatorError
+from . import types as _types
 from .names import document, internal, missing
+from .signatures import arguments_of
+
+
+def _text(value: Any) -> str:
+    """A default as DALI writes it: numbers of floating point with six digits, lists of numbers with
+    a comma behind each, members of enumerations by their numbers."""
+    if isinstance(value, bool) or isinstance(value, (int, str)):
+        return repr(value)
+    if isinstance(value, float):
+        return f"{value:.6f}"
+    if isinstance(value, (list, tuple)):
+        if any(isinstance(one, str) for one in value):
+            return repr(list(value))
+        return f"[{''.join(_text(one) + ', ' for one in value)}]"
+    kind, _, member = repr(value).partition(".")
+    return str(int(getattr(getattr(_types, kind), member)))
 
 
 class OpSchema:
@@ -27,8 +43,17 @@ class OpSchema:
 
     def _argument(self, name: str) -> dict[str, Any]:
         if name not in self._arguments:
-            raise OperatorError(f"{self._name} has no argument {name!r}")
+            return {}
         return self._of_galatea()["args"].get(name, {})
+
+    def _default(self, name: str) -> Any:
+        """What stands for an argument that is left out; None: nothing does."""
+        if name == "device":
+            return "cpu"
+        if name not in self._arguments and not self.IsDeprecatedArg(name):
+            raise KeyError(f'operator "{self._name}" has no argument "{name}"')
+        found = arguments_of(self._path).get(name)
+        return None if found is None or found.default is found.empty else found.default
 
     def Name(self) -> str:
         """The name that `GetSchema` takes."""
@@ -56,15 +81,42 @@ class OpSchema:
 
     def HasArgument(self, name: str) -> bool:
         """Whether there is an argument of this name."""
-        return name in self._arguments
+        return name in self._arguments or self.IsDeprecatedArg(name)
 
     def IsArgumentOptional(self, name: str) -> bool:
         """Whether a call may leave the argument out."""
-        return self.HasArgument(name) and not self._argument(name).get("required", False)
+        found = arguments_of(self._path).get(name)
+        return self.IsDeprecatedArg(name) or (
+            found is not None and found.default is not found.empty
+        )
 
     def IsTensorArgument(self, name: str) -> bool:
         """Whether the argument may be a data node, with a value for each sample."""
         return bool(self._argument(name).get("per_sample", False))
+
+    def IsDeprecatedArg(self, name: str) -> bool:
+        """Whether the argument has another name today, or no effect any more."""
+        return name in document()["deprecated"]["arguments"].get(self._path, {})
+
+    def HasArgumentDefaultValue(self, name: str) -> bool:
+        """Whether something stands for the argument where a call leaves it out."""
+        return self._default(name) is not None
+
+    def GetArgumentDefaultValueString(self, name: str) -> str:
+        """What stands for the argument where a call leaves it out, as a text."""
+        value = self._default(name)
+        if value is None:
+            raise ValueError(f'the argument "{name}" of operator "{self._name}" has no default')
+        return _text(value)
+
+    def GetArgumentDox(self, name: str) -> str:
+        """What the argument means."""
+        self._default(name)
+        return self._argument(name).get("documentation", "")
+
+    def Dox(self) -> str:
+        """What the operator does."""
+        return self._of_galatea()["summary"]
 
     def IsDeprecated(self) -> bool:
         """Whether the operator has another name today."""

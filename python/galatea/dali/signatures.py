@@ -94,3 +94,9 @@ def names_of(path: str) -> tuple[list[str], list[str]]:
     found = _made(_document()[0]["fn"][path]).parameters.values()
     inputs = [str(one).split("=")[0] for one in found if one.kind is not one.KEYWORD_ONLY]
     return inputs, [one.name for one in found if one.kind is one.KEYWORD_ONLY]
+
+
+def arguments_of(path: str) -> dict[str, inspect.Parameter]:
+    """An operator's arguments by keyword; a default of None says that nothing stands for one."""
+    found = _made(_document()[0]["fn"][path]).parameters.values()
+    return {one.name: one for one in found if one.kind is one.KEYWORD_ONLY}

@@ -349,6 +349,9 @@ def node_of(value: Any, layout=None, device=None, dtype=None, shape=None) -> Any
     """A data node of a constant, in the current pipeline."""
     if isinstance(value, ScalarConstant):
         dtype, value = value.dtype, value.value
+        if dtype in _int_types:  # as an output it has the nearest value that its type holds
+            limits = np.iinfo(to_numpy_type(dtype))
+            value = min(max(value, int(limits.min)), int(limits.max))
     if dtype is None:
         value = narrowed(value)
     dtype = None if dtype is None else text_of(dtype)

@@ -2,6 +2,7 @@
 
 import contextlib
 import warnings
+from typing import Any
 
 try:
     import optuna
@@ -36,7 +37,7 @@ class Optuna:
     def __init__(self, *, sampler=None, pruner=None, study=None):
         if study is not None and (sampler is not None or pruner is not None):
             raise ValueError("a study has its sampler and its pruner: give them to it")
-        self.study = study
+        self.study: Any = study
         self._sampler = sampler
         self._pruner = pruner
         self._makes_samplers = sampler is None and study is None

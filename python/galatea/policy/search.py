@@ -12,6 +12,7 @@ import math
 import numbers
 import os
 import types
+from typing import Any
 
 from ..errors import UserError, failure_text
 from . import program
@@ -68,7 +69,7 @@ def search(
     objective,
     *,
     trials: int | None = None,
-    strategy="evolution",
+    strategy: Any = "evolution",
     seed: int = 0,
     minimize: bool = False,
     prune: bool = False,

@@ -49,6 +49,15 @@ def test_addresses_of_a_dataset(tensorflow, data, kept):
             np.testing.assert_array_equal(images.numpy(), arrays[0])
 
 
+def test_a_dataset_takes_a_loader_of_batches(tensorflow, data):
+    from galatea.tensorflow import Loader, dataset
+
+    with Loader(PHOTOS, data=data) as loader:
+        with pytest.raises(TypeError, match="give it a galatea.Loader, no galatea.tensorflow.Loader"):
+            dataset(loader)
+
+
+
 def test_a_dataset_over_many_epochs(tensorflow, data):
     """Batches come back: tensorflow lets go of them late, and keeps a few."""
     from galatea.tensorflow import dataset

@@ -8,6 +8,7 @@ import inspect
 import shutil
 import subprocess
 import sys
+import zlib
 from pathlib import Path
 
 import pytest
@@ -60,6 +61,10 @@ def train(data="photos"):
     image = fn.rotate(image, angle=fn.random.uniform(range=[-10.0, 10.0]), keep_size=True)
     flip = ops.Flip(device="cpu", horizontal=1)
     return flip(image).gpu(), label, ops.Compose([flip, ops.transforms.Scale(scale=[2.0, 2.0])])
+
+
+pipe = train("more", num_threads=1)
+pipe.build()
 """
 
 USER = """
@@ -116,10 +121,12 @@ def stubs(tmp_path_factory):
 def mypy(folder, text):
     if importlib.util.find_spec("mypy") is None:
         pytest.skip("SKIPPED: there is no mypy")
-    (folder / "user.py").write_text(text)
+    # A name for each text: mypy takes a file of the same size and second for the one that it knows.
+    user = folder / f"user_{zlib.crc32(text.encode())}.py"
+    user.write_text(text)
     return subprocess.run(
         [sys.executable, "-m", "mypy", "--follow-imports=silent", "--check-untyped-defs",
-         "--python-version=3.10", "user.py"],
+         "--python-version=3.10", user.name],
         cwd=folder, capture_output=True, text=True, timeout=500,
     )  # fmt: skip
 
@@ -153,6 +160,7 @@ def test_a_type_checker_knows_what_loaders_give(stubs):
         ("fn.rotate(image, ", "fn.rotat(image, ", "rotat"),
         ("horizontal=1", 'horizontal="yes"', "horizontal"),
         ("ops.transforms.Scale", "ops.transforms.Scael", "Scael"),
+        ("pipe.build()", "pipe.biuld()", "biuld"),
     ],
 )
 def test_a_type_checker_finds_what_is_wrong_with_dalis_names(stubs, right, wrong, word):
@@ -169,6 +177,7 @@ def test_a_type_checker_finds_what_is_wrong_with_dalis_names(stubs, right, wrong
         ("probability=0.3", 'probability="x"', "probability"),
         ("fn.rotate(image, ", "fn.rotat(image, ", "rotat"),
         ("encoded, label =", "encoded, label, other =", "unpack"),
+        ("pipe.text", "pipe.tetx", "tetx"),
     ],
 )
 def test_a_type_checker_finds_what_is_wrong(stubs, right, wrong, word):

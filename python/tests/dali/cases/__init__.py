@@ -65,6 +65,13 @@ MODULES = (
     "random_programs",
     "checked_programs",
     "questions",
+    "axes_and_extents",
+    "boxes_and_masks",
+    "sound_forms",
+    "operand_forms",
+    "error_words",
+    "run_forms",
+    "image_forms",
 )
 
 

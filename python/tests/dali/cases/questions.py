@@ -78,6 +78,32 @@ LOOKED_AT = {
 }
 
 
+ASKED = {
+    "BoxEncoder": ["means", "offset", "scale"],
+    "readers__File": ["file_filters", "shard_id", "files", "seed"],
+    "Slice": ["axes", "axis_names", "start", "fill_values"],
+    "Resize": ["size", "interp_type", "resize_x", "antialias", "mode", "device", "nothing"],
+    "Rotate": ["angle", "keep_size", "fill_value"],
+    "readers__TFRecord": ["features", "index_path"],
+    "CropMirrorNormalize": ["mean", "dtype", "output_layout", "crop_pos_x", "output_dtype"],
+    "LookupTable": ["keys", "default_value"],
+}
+
+
+@each(*ASKED)
+def arguments_of_schemas(m, name):
+    schema = m.backend.GetSchema(name)
+    questions = (
+        "HasArgument HasArgumentDefaultValue GetArgumentDefaultValueString IsDeprecatedArg "
+        "IsArgumentOptional IsTensorArgument"
+    ).split()
+    return [
+        [argument, question, m.attempt(lambda: getattr(schema, question)(argument))]
+        for argument in ASKED[name]
+        for question in questions
+    ]
+
+
 @each(**LOOKED_AT)
 def looked_at(m, look):
     return look(m)
