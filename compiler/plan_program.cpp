@@ -15,9 +15,11 @@ plan::SelectorForm selectors_of(const CompileOptions& options) {
   return options.registry ? options.gpu->selectors : plan::SelectorForm::kWait;
 }
 
+/// Of a graph of which a GPU may do a part.
 std::unique_ptr<values::ValueTable> plan_table_of(const ir::Graph& graph, std::set<ir::ValueId> stored = {}) {
   auto table = std::make_unique<values::ValueTable>(graph, values::TableUse::kPlan, std::move(stored));
   table->fill();
+  table->settle_checks_at_hand();
   return table;
 }
 

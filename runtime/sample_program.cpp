@@ -27,7 +27,6 @@ Frame::Frame(std::shared_ptr<const LoadedProgram> loaded, Allocator& allocator, 
 }
 
 void Frame::begin(const SampleInput& input, OutputSink& sink) {
-  end();
   input_ = input;
   sink_ = &sink;
   pc_ = 0;

@@ -77,7 +77,7 @@ class Frame {
   ~Frame() { end(); }
   Frame(const Frame&) = delete;
   Frame& operator=(const Frame&) = delete;
-  /// Starts a sample.
+  /// Starts a sample, of a frame that is new or has ended the one before.
   void begin(const SampleInput& input, OutputSink& sink);
   /// Runs to the end, to the next barrier, or to where it needs more memory than is free now; run() goes on
   /// behind that.

@@ -160,22 +160,22 @@ void Scheduler::wait_for_work(std::unique_lock<std::mutex>& lock) {
 
 std::optional<Ticket> Scheduler::take() {
   std::unique_lock lock(mutex_);
-  const auto begin = Clock::now();
-  for (bool waited = false;; waited = true) {
+  std::optional<Clock::time_point> begin;  // of waiting: the clock is not free, and most find work at once
+  for (;;) {
     if (core_.cancelled) return std::nullopt;
     if (auto ticket = find_work()) {
       ++num_running_;
       if (ticket->start == Start::kFresh && upcoming_.note_taken()) ahead_.notify_one();
-      const auto now = Clock::now();
       if (times_.first_read == Clock::time_point{}) {
-        times_.first_read = now;
-      } else if (waited) {
-        times_.wait_ns +=
-            std::chrono::duration_cast<std::chrono::nanoseconds>(now - std::max(begin, times_.first_read))
-                .count();
+        times_.first_read = Clock::now();
+      } else if (begin) {
+        times_.wait_ns += std::chrono::duration_cast<std::chrono::nanoseconds>(
+                              Clock::now() - std::max(*begin, times_.first_read))
+                              .count();
       }
       return ticket;
     }
+    if (!begin) begin = Clock::now();
     if (prepare_outputs(lock) || wait_for_device(lock)) continue;
     wait_for_work(lock);
   }

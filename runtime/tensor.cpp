@@ -50,11 +50,9 @@ Result<int64_t> dense_bytes(DType dtype, std::span<const int64_t> extents) {
     empty = empty || extent == 0;
   }
   if (empty) return 0;
-  // 2^46 bytes: far beyond any machine, far below overflow.
-  constexpr int64_t kLimit = int64_t{1} << 46;
   int64_t bytes = size_of(dtype);
   for (int64_t extent : extents) {
-    if (extent > kLimit / bytes) return refuse("it is too large");
+    if (extent > kMostTensorBytes / bytes) return refuse("it is too large");
     bytes *= extent;
   }
   return bytes;

@@ -65,6 +65,8 @@ inline KernelTensor kernel_tensor(const Tensor& tensor) {
   return out;
 }
 
+/// No tensor has more bytes: far beyond any machine, far below overflow.
+inline constexpr int64_t kMostTensorBytes = int64_t{1} << 46;
 /// Bytes of a dense tensor, or an error if an extent is negative, the rank above kMaxRank, or the size beyond
 /// what can be addressed.
 Result<int64_t> dense_bytes(DType dtype, std::span<const int64_t> extents);

@@ -219,6 +219,8 @@ void FrameScalars::refuse_unknown_frames(const Expr& e) {
 void FrameScalars::lift_check(const Check& check) {
   std::vector<Expr> all = check.values;
   all.push_back(check.condition);
+  // Of frames there may be any number: they are not written out for such a check.
+  if (check.if_at_hand && mask_of(check.condition) != 0) return;
   const auto frames = written_out(all, argument_in(check.condition));
   if (!frames) return refuse_unknown_frames(check.condition);
   for (const WrittenOut& frame : *frames) {

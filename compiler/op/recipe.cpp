@@ -294,6 +294,13 @@ void RecipeBuilder::check(Expr condition, std::string message, std::vector<Expr>
       {std::move(condition), std::move(message), std::move(values), std::move(help), std::move(arg)});
 }
 
+void RecipeBuilder::check_at_hand(Expr condition, std::string message, std::vector<Expr> values,
+                                  std::string help, std::string arg) {
+  const size_t before = lowering_.checks.size();
+  check(std::move(condition), std::move(message), std::move(values), std::move(help), std::move(arg));
+  for (size_t k = before; k < lowering_.checks.size(); ++k) lowering_.checks[k].if_at_hand = true;
+}
+
 Expr RecipeBuilder::load(int input, std::vector<Expr> indices, kernel::Border border, Cell fill) const {
   const kernel::KernelInput& source = lowering_.inputs.at(static_cast<size_t>(input));
   GALATEA_CHECK(indices.size() == source.extents.size(), "one index per dimension");

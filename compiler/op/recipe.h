@@ -33,6 +33,8 @@ struct Check {
   std::vector<Expr> values;
   std::string help;
   std::string arg;  ///< the argument to point at, or empty
+  /// What a GPU computes is not waited for: of such numbers nobody asks.
+  bool if_at_hand = false;
 };
 
 /// A call of a native function (runtime/native.h) that yields scalars, or a meeting of the batch that does:
@@ -265,6 +267,9 @@ class RecipeBuilder {
   // ---- checks
   void check(Expr condition, std::string message, std::vector<Expr> values = {}, std::string help = {},
              std::string arg = {});
+  /// The same, where the host has the numbers anyway (Check::if_at_hand).
+  void check_at_hand(Expr condition, std::string message, std::vector<Expr> values, std::string help,
+                     std::string arg);
 
   // ---- stages
   using Body = std::function<Expr(const std::vector<Expr>& axes)>;

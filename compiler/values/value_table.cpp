@@ -240,6 +240,42 @@ void ValueTable::resolve_lowering(op::Lowering& lowering) const {
   }
 }
 
+bool ValueTable::is_at_hand(const Expr& e, std::set<ir::ValueId>& seen) const {
+  return !kernel::any_node(e, kernel::bit_of(ExprKind::kSymbol), [&](const Expr& x) {
+    return x->symbol == SymbolKind::kElement && !is_at_hand(static_cast<ir::ValueId>(x->a), seen);
+  });
+}
+
+/// Whether no kernel makes its elements, in no arm.
+bool ValueTable::is_at_hand(ir::ValueId value, std::set<ir::ValueId>& seen) const {
+  if (!seen.insert(value).second) return true;
+  if (stored_.contains(value)) return false;
+  const ir::Value& made = graph_.value(value);
+  if (made.node == ir::kNoId)
+    return std::ranges::all_of(graph_.block(made.block).merges[made.index].operands,
+                               [&](ir::ValueId operand) { return is_at_hand(operand, seen); });
+  const ir::Node& node = graph_.node(made.node);
+  if (node.op->source || !node.op->define) return graph_.type(value).device == ir::Device::kCpu;
+  if (values_[value].scalar)
+    return std::ranges::all_of(values_[value].elements, [&](const Expr& e) { return is_at_hand(e, seen); });
+  const op::LoweredOutput& output = lowerings_[made.node].outputs[made.index];
+  if (output.kind == op::LoweredOutput::Kind::kView)
+    return is_at_hand(node.inputs[static_cast<size_t>(output.input)], seen);
+  return output.kind != op::LoweredOutput::Kind::kStage;
+}
+
+void ValueTable::settle_checks_at_hand() {
+  for (const ir::Block& block : graph_.blocks)
+    for (const ir::NodeId node : block.nodes)
+      for (op::Check& check : lowerings_[node].checks) {
+        if (!check.if_at_hand) continue;
+        std::set<ir::ValueId> seen;
+        if (is_at_hand(check.condition, seen)) continue;
+        check.condition = kernel::const_int(1, DType::kBool);
+        check.values.clear();
+      }
+}
+
 void ValueTable::fill_output(ir::NodeId node, size_t k) {
   ir::ValueId value = graph_.node(node).outputs[k];
   const op::LoweredOutput& output = lowerings_[node].outputs.at(k);

@@ -68,6 +68,8 @@ class ValueTable {
   Expr element(ir::ValueId value, int64_t flat_index) const;
   /// kAnalysis: what a kExtent or kElement symbol stands for; empty where it stands for itself.
   Expr original(const kernel::ExprNode& symbol) const;
+  /// Of a plan with a GPU: checks that wait for nothing hold where a kernel makes what they ask about.
+  void settle_checks_at_hand();
   /// As before anything was emitted.
   void forget_slots() {
     for (ValueInfo& info : values_) info.slot = -1;
@@ -88,6 +90,8 @@ class ValueTable {
  private:
   Expr resolve_symbol(const kernel::ExprNode& symbol) const;
   void resolve_lowering(op::Lowering& lowering) const;
+  bool is_at_hand(const Expr& e, std::set<ir::ValueId>& seen) const;
+  bool is_at_hand(ir::ValueId value, std::set<ir::ValueId>& seen) const;
   void shorten(ir::ValueId value);
   void fill_merge(const ir::Merge& merge);
   void fill_node(ir::NodeId node);

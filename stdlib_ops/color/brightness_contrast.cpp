@@ -23,10 +23,7 @@ double range_of(DType type) { return is_float(type) ? 1.0 : static_cast<double>(
 void define(RecipeBuilder& b, bool has_brightness, bool has_contrast) {
   if (b.compat() != op::Compat::kDali) return define_compat_colour(b);
   const DType in = b.input_type(0).dtype, out = b.output_type(0).dtype;
-  // One of a sample may be computed on a GPU: a check would wait for it, and put launches apart.
-  const auto factor_of = [&](const char* name) {
-    return b.is_per_sample(name) ? b.arg(name, DType::kF32) : finite_arg(b, name);
-  };
+  const auto factor_of = [&](const char* name) { return finite_factor(b, name); };
   const Expr brightness = has_brightness ? factor_of("brightness") : f32(1);
   const Expr shift = has_brightness ? factor_of("brightness_shift") : f32(0);
   const Expr contrast = has_contrast ? factor_of("contrast") : f32(1);

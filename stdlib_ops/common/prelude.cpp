@@ -142,6 +142,13 @@ Expr finite_arg(RecipeBuilder& b, std::string_view name) {
   return number;
 }
 
+Expr finite_factor(RecipeBuilder& b, std::string_view name) {
+  const Expr number = b.arg(name, DType::kF32);
+  b.check_at_hand(absolute(number) <= f32(std::numeric_limits<float>::max()),
+                  fmt::format("{} must be finite, not {{}}", name), {number}, {}, std::string(name));
+  return number;
+}
+
 Expr input_element(RecipeBuilder& b, int input, int i, int n) {
   const ir::Type& type = b.input_type(input);
   if (type.static_volume() >= 0) return b.element(input, i);

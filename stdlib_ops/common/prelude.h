@@ -75,6 +75,8 @@ ListPrefix list_prefix(RecipeBuilder& b, std::string_view name, int n, DType typ
 void check_finite(RecipeBuilder& b, std::string_view name, const std::vector<Expr>& numbers);
 /// A number argument as f32, which must be finite.
 Expr finite_arg(RecipeBuilder& b, std::string_view name);
+/// The same of a factor that may be computed on a GPU, which is not waited for.
+Expr finite_factor(RecipeBuilder& b, std::string_view name);
 /// Element number i of an input that must have n elements; checked at run time where the type does not say
 /// so.
 Expr input_element(RecipeBuilder& b, int input, int i, int n);

@@ -4,6 +4,7 @@
 // number.
 #include "stdlib_ops/common/pointwise.h"
 #include "stdlib_ops/operators.h"
+#include "stdlib_ops/random/draw.h"
 
 namespace galatea::ops {
 namespace {
@@ -38,6 +39,7 @@ Types one_hot_types(const TypeContext& ctx) {
   if (scalar) out.extents.clear();
   out.extents.insert(out.extents.begin() + place, classes);
   out.ndim = static_cast<int>(out.extents.size());
+  GALATEA_TRY(check_addressable(ctx, out, "num_classes"));
   out.layout = {};
   if (!ctx.given("axis_name")) return std::vector{out};
   const std::string name = ctx.text("axis_name");

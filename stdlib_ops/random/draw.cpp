@@ -10,6 +10,19 @@ ArgSpec shape_arg() {
           .documentation = "Extents of the output; one element without dimensions if not given."};
 }
 
+Status check_addressable(const TypeContext& ctx, const ir::Type& type, const std::string& arg) {
+  int64_t volume = 1;
+  for (const int64_t extent : type.extents) {
+    if (extent <= 0) return {};
+    if (extent > runtime::kMostTensorBytes / size_of(type.dtype) / volume)
+      return ctx.error(fmt::format("{}: a tensor of extents [{}] is beyond any memory", ctx.op().name,
+                                   fmt::join(type.extents, ", ")),
+                       "at most 2^46 bytes can be addressed", arg);
+    volume *= extent;
+  }
+  return {};
+}
+
 Result<ir::Type> drawn_type(const TypeContext& ctx, DType dtype, int like) {
   ir::Type out;
   out.dtype = dtype;
@@ -33,6 +46,7 @@ Result<ir::Type> drawn_type(const TypeContext& ctx, DType dtype, int like) {
     for (int64_t e : out.extents)
       if (e < -1 || (e == -1 && !ctx.is_per_sample("shape")))
         return ctx.error(fmt::format("{}: negative extent {} in shape", ctx.op().name, e), {}, "shape");
+    GALATEA_TRY(check_addressable(ctx, out, "shape"));
   }
   return out;
 }
@@ -42,7 +56,14 @@ std::vector<Expr> drawn_extents(RecipeBuilder& b, int like) {
   if (!b.given("shape")) return {};
   const int rank = b.arg_length("shape");
   std::vector<Expr> extents = rank == 0 ? std::vector<Expr>{} : b.arg_list("shape", rank, DType::kI64);
-  for (const Expr& e : extents) b.check(e >= i64(0), "negative extent {} in shape", {e}, {}, "shape");
+  Expr volume = kernel::const_float(1, DType::kF64);  // an integer might wrap
+  for (const Expr& e : extents) {
+    b.check(e >= i64(0), "negative extent {} in shape", {e}, {}, "shape");
+    volume = volume * kernel::convert(e, DType::kF64);
+  }
+  const double most = static_cast<double>(runtime::kMostTensorBytes / size_of(b.output_type(0).dtype));
+  b.check(volume <= kernel::const_float(most, DType::kF64), "a tensor of {} elements is beyond any memory",
+          {volume}, "at most 2^46 bytes can be addressed", "shape");
   return extents;
 }
 

@@ -219,6 +219,10 @@ Types cuda_kernel_types(const TypeContext& ctx) {
         "leave it out: `uint8_t` and its like and the functions of <math.h> are there; other functions go "
         "into the text",
         "source");
+  if (const uint32_t line = find_taken_name(ctx.text("source")); line > 0)
+    return ctx.error(fmt::format("a name at {} belongs to galatea",
+                                 place_in_text(ctx.text("file"), ctx.integer("line"), line)),
+                     "choose one that does not begin with `galatea_` or `GALATEA_`", "source");
   KnownExtents known;
   GALATEA_TRY(check_own_inputs(ctx, *own, known));
   GALATEA_TRY(check_parameters(ctx, *own));

@@ -275,6 +275,20 @@ uint32_t find_include(std::string_view text) {
   return 0;
 }
 
+uint32_t find_taken_name(std::string_view text) {
+  const std::string code = code_of(text);
+  for (const std::string_view directive : {"define", "undef"})
+    for (size_t at = find_word(code, directive, 0); at != std::string::npos;
+         at = find_word(code, directive, at + 1)) {
+      const size_t before = at == 0 ? std::string::npos : code.find_last_not_of(" \t", at - 1);
+      if (before == std::string::npos || code[before] != '#') continue;
+      const std::string_view name = trim(std::string_view(code).substr(at + directive.size()));
+      if (name.starts_with("galatea_") || name.starts_with("GALATEA_")) return line_at(code, at);
+    }
+  const size_t entry = find_word(code, "galatea_kernel", 0);
+  return entry == std::string::npos ? 0 : line_at(code, entry);
+}
+
 std::optional<TensorParameter> read_tensor_parameter(std::string_view parameter) {
   const size_t open = parameter.find('<'), close = parameter.rfind('>');
   if (open == std::string_view::npos || close == std::string_view::npos || close < open) return std::nullopt;

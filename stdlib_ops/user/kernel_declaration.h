@@ -54,6 +54,8 @@ std::vector<KernelFunction> find_kernel_functions(std::string_view text);
 uint32_t find_unsized_shared(std::string_view text);
 /// Line of an `#include`, of which there are none; 0: the text has none.
 uint32_t find_include(std::string_view text);
+/// Line of a `#define` or `#undef` of what the text around the user's is made of; 0: there is none.
+uint32_t find_taken_name(std::string_view text);
 /// The element type and the number of dimensions of a parameter that is written
 /// `galatea::Tensor<const uint8_t, 3> image`; nothing where it is written otherwise, which may be as good.
 struct TensorParameter {

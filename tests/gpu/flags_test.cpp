@@ -32,6 +32,21 @@ class GpuFlags : public GpuOneBatch {
   }
 };
 
+/// A factor that is no number is told where the host has it; what the GPU computes nobody asks about.
+TEST_F(GpuFlags, FactorsAreAskedAboutWhereTheyAreAtHand) {
+  const std::string drawn = "fn.random.uniform(range=[0.5, 1.5])",
+                    of_gpu = "fn.reductions.mean(image) / 100.0";
+  const std::string none = " * float(\"nan\")";
+  for (const char* call : {"fn.contrast(image, contrast={})", "fn.contrast(image, contrast_center={})",
+                           "fn.brightness(image, brightness={})"}) {
+    const auto with = [&](const std::string& number) { return fmt::format(fmt::runtime(call), number); };
+    EXPECT_NE(batch_of(with(drawn + none)).error.find("must be finite, not nan"), std::string::npos) << call;
+    EXPECT_EQ(batch_of(with(drawn)).error, "") << call;
+    expect_not_looked_at(with(of_gpu));
+    expect_not_looked_at(with(of_gpu + none));
+  }
+}
+
 TEST_F(GpuFlags, DivisorsThatAreNotZeroAreNoReasonToWait) {
   // A constant, which is a parameter of the kernel; one that the host draws or reads.
   expect_not_looked_at("image // 3");

@@ -60,6 +60,11 @@ TEST(OwnKernelErrors, OfTheDeclaration) {
               "a kernel has no headers, and own.dali-dsl:6 includes one | leave it out");
   EXPECT_SAYS(refusal({.text = std::string("\n\n  #  include <cuda_fp16.h>") + kCopy}), "own.dali-dsl:7");
   EXPECT_EQ(refusal({.text = std::string("\n// #include <cmath>\n/*\n#include <x.h>\n*/") + kCopy}), "");
+  EXPECT_SAYS(refusal({.text = std::string("\n#define galatea_kernel mine") + kCopy}),
+              "a name at own.dali-dsl:6 belongs to galatea | choose one that does not begin with `galatea_`");
+  EXPECT_SAYS(refusal({.text = std::string("\n\n # undef  GALATEA_RUN_BLOCK") + kCopy}), "own.dali-dsl:7");
+  EXPECT_SAYS(refusal({.text = std::string("\nvoid galatea_kernel() {}") + kCopy}), "own.dali-dsl:6");
+  EXPECT_EQ(refusal({.text = std::string("\n// #define galatea_kernel\n#define MINE 1") + kCopy}), "");
   EXPECT_SAYS(refusal({.inputs = "image u8"}), "there is no `:` behind a name");
   EXPECT_SAYS(refusal({.inputs = "image: u9[h, w, c]"}), "there is no element type `u9`");
   EXPECT_SAYS(refusal({.inputs = "image: f16[h, w, c]"}), "have no halves");

@@ -256,6 +256,32 @@ TEST(Effects, ResizesStayApartWhereTheOutcomeWouldBeAnother) {
   EXPECT_EQ(two(first, "resize(small, size=[60, 50], antialias=False)").count("composed_resize("), 0u);
 }
 
+/// Operators that read a part of a picture: the decoder makes that part, and `explain` says so.
+TEST(Effects, WindowsReachTheDecoderThroughEveryReaderOfAPart) {
+  const std::string crop =
+      "    image = fn.crop(image, crop=[30, 40], crop_pos_x=fn.random.uniform(range=[0.0, 1.0]))\n";
+  const std::pair<const char*, std::string> readers[] = {
+      {"paste",
+       "    image = fn.paste(image, ratio=1.5, fill_value=[3], paste_x=fn.random.uniform())\n" + crop},
+      {"experimental.warp_perspective",
+       "    image = fn.experimental.warp_perspective(image, matrix=[0.9, 0.1, 5.0, -0.1, 0.8, 9.0, 0.001, 0.002, "
+       "1.0], size=[40, 50])\n"},
+      {"galatea.random_perspective", "    image = fn.galatea.random_perspective(image, p=1.0)\n" + crop},
+      {"warp_affine",
+       "    image = fn.warp_affine(image, matrix=[0.9, 0.1, 5.0, -0.1, 0.8, 9.0], size=[40, 50])\n"},
+      {"resize",
+       "    image = fn.resize(image, size=[40, 50], roi_start=[0.2, 0.1], roi_end=[0.7, 0.6], roi_relative=True)\n"},
+      {"multi_paste",
+       "    image = fn.multi_paste(image, output_size=[30, 30], in_anchors=[[3, 5]], shapes=[[11, 9]])\n"},
+      {"slice",
+       "    start = fn.roi_random_crop(roi_start=[2, 3], roi_end=[40, 50], crop_shape=[20, 20])\n"
+       "    image = fn.slice(image, start=start, shape=[20, 20], axes=[0, 1])\n"}};
+  for (const auto& [name, steps] : readers) {
+    const Outcome out = passes_over(std::string(kDecoded) + steps + "    return image, label\n");
+    EXPECT_TRUE(out.says("decoders.image makes only what")) << name << "\n" << out.graph;
+  }
+}
+
 TEST(Effects, WarpsComposeWithResizesThatMagnify) {
   const auto with = [&](const std::string& steps) {
     return passes_over(std::string(kDecoded) + steps + "    return image, label\n", ", exact=False");

@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <random>
+#include <set>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -181,21 +183,31 @@ TEST(BadArguments, NoPlaceIsTold) {
 
 /// Nor do factors and sums that are none leave an image. (What fills, and bounds that nothing reaches, may be.)
 TEST(BadArguments, NoFactorIsTold) {
-  for (const char* call :
-       {"fn.hue(x, hue={})", "fn.saturation(x, saturation={})", "fn.hsv(x, value={})",
-        "fn.color_twist(x, brightness={})", "fn.clahe(x, tiles_x=2, tiles_y=2, clip_limit={})",
-        "fn.grid_mask(x, ratio={})", "fn.laplacian(x, scale={})", "fn.noise.gaussian(x, mean={})",
-        "fn.noise.gaussian(x, stddev={})", "fn.random.normal(mean={})", "fn.random.normal(stddev={})",
-        "fn.segmentation.random_object_bbox(x, foreground_prob={})",
-        "fn.preemphasis_filter(x, preemph_coeff={})", "fn.crop_mirror_normalize(x, mean=[{}])",
-        "fn.crop_mirror_normalize(x, std=[{}])"}) {
+  for (const char* call : {"fn.hue(x, hue={})",
+                           "fn.saturation(x, saturation={})",
+                           "fn.hsv(x, value={})",
+                           "fn.color_twist(x, brightness={})",
+                           "fn.clahe(x, tiles_x=2, tiles_y=2, clip_limit={})",
+                           "fn.grid_mask(x, ratio={})",
+                           "fn.laplacian(x, scale={})",
+                           "fn.noise.gaussian(x, mean={})",
+                           "fn.noise.gaussian(x, stddev={})",
+                           "fn.random.normal(mean={})",
+                           "fn.random.normal(stddev={})",
+                           "fn.segmentation.random_object_bbox(x, foreground_prob={})",
+                           "fn.preemphasis_filter(x, preemph_coeff={})",
+                           "fn.crop_mirror_normalize(x, mean=[{}])",
+                           "fn.crop_mirror_normalize(x, std=[{}])",
+                           "fn.brightness(x, brightness={})",
+                           "fn.brightness(x, brightness_shift={})",
+                           "fn.contrast(x, contrast={})",
+                           "fn.contrast(x, contrast_center={})",
+                           "fn.brightness_contrast(x, brightness={})"}) {
     expect_told(call, kInText);
     expect_told(call, kInSamples);
   }
   for (const char* call :
-       {"fn.brightness(x, brightness={})", "fn.brightness(x, brightness_shift={})",
-        "fn.contrast(x, contrast={})", "fn.contrast(x, contrast_center={})",
-        "fn.crop_mirror_normalize(x, scale={})", "fn.crop_mirror_normalize(x, shift={})",
+       {"fn.crop_mirror_normalize(x, scale={})", "fn.crop_mirror_normalize(x, shift={})",
         "fn.normalize(x, scale={})", "fn.normalize(x, shift={})", "fn.normalize(x, epsilon={})",
         "fn.to_decibels(fn.cast(x, dtype=types.FLOAT), multiplier={})",
         "fn.to_decibels(fn.cast(x, dtype=types.FLOAT), reference={})",
@@ -206,6 +218,55 @@ TEST(BadArguments, NoFactorIsTold) {
     expect_told(call, kInText);
 }
 
+/// Of the examples of operators, every number that may be none, and why.
+const std::map<std::string, std::set<std::string>> kNotTold = {
+    {"fills, and what fills may be no number",
+     {"galatea.spec_augment mask_value", "noise.salt_and_pepper pepper_val", "noise.salt_and_pepper salt_val",
+      "pad fill_value"}},
+    {"places nothing: the example has no window, or no depth",
+     {"crop crop_pos_z", "crop_mirror_normalize crop_pos_x", "crop_mirror_normalize crop_pos_y",
+      "crop_mirror_normalize crop_pos_z", "decoders.image_crop crop_pos_z",
+      "fast_resize_crop_mirror crop_pos_z", "resize_crop_mirror crop_pos_z"}},
+    {"the example gives the size otherwise, and has no depth: as of `resize`, whose numbers are told",
+     {"fast_resize_crop_mirror resize_longer", "fast_resize_crop_mirror resize_x",
+      "fast_resize_crop_mirror resize_y", "fast_resize_crop_mirror resize_z", "fast_resize_crop_mirror size",
+      "resize_crop_mirror resize_longer", "resize_crop_mirror resize_x", "resize_crop_mirror resize_y",
+      "resize_crop_mirror resize_z", "resize_crop_mirror size", "readers.video_resize resize_longer",
+      "readers.video_resize resize_shorter"}},
+    {"the example reads sound, which the folder has none of: NoFactorIsTold",
+     {"audio_resample in_rate", "audio_resample out_rate"}}};
+
+TEST(BadArguments, NoNumberOfASampleIsLost) {
+  const std::string data = sample_folder("bad_arguments").string();
+  std::map<std::string, std::string> lost;
+  for (const auto& op : product().registry.all()) {
+    if (op->internal || arguments_of(op->example, op->name).begin == std::string::npos) continue;
+    for (const op::ArgSpec& arg : op->args) {
+      const bool is_list = arg.kind == ArgKind::kFloatList;
+      if (!arg.per_sample || arg.no_effect || !arg.refused.empty()) continue;
+      if (arg.kind != ArgKind::kFloat && !is_list) continue;
+      const std::string none = drawn(kNumbers[0]);
+      std::vector<std::string> forms;
+      for (int n = 2; is_list && n <= 9; ++n)
+        if (n <= 4 || n == 6 || n == 9)
+          forms.push_back(fmt::format("fn.stack({})", fmt::join(std::vector<std::string>(n, none), ", ")));
+      forms.push_back(is_list ? fmt::format("fn.stack({})", none) : none);
+      std::string said;
+      bool told = false;
+      for (const std::string& form : forms) {
+        const PipelineOutcome outcome = judged(BadCase{op.get(), &arg, form}.text(), 1, data);
+        said = outcome.staging + outcome.error;
+        told = said.find("finite") != std::string::npos || said.find("nan") != std::string::npos;
+        if (told || said.empty()) break;
+      }
+      if (!told) lost.emplace(op->name + " " + arg.name, said);
+    }
+  }
+  for (const auto& [why, names] : kNotTold)
+    for (const std::string& name : names) EXPECT_EQ(lost.erase(name), 1U) << name << " is told: " << why;
+  for (const auto& [name, said] : lost) ADD_FAILURE() << name << ": " << said;
+}
+
 /// Each was a crash, all of the memory, or a fault of the program that is made.
 TEST(BadArguments, WhatIsTooManyOrNoneIsTold) {
   const std::pair<const char*, const char*> cases[] = {
@@ -213,7 +274,14 @@ TEST(BadArguments, WhatIsTooManyOrNoneIsTold) {
       {"fn.mel_filter_bank(fn.cast(x, dtype=types.FLOAT), nfilter=2147483648)", "from 1 to 65536"},
       {"fn.spectrogram(fn.cast(x[0, :, 0], dtype=types.FLOAT), window_step=9223372036854775807)",
        "window_step is 9223372036854775807, at most"},
-      {"fn.random.uniform(shape=[9223372036854775807, 9223372036854775807])", "it is too large"}};
+      {"fn.random.uniform(shape=[9223372036854775807, 9223372036854775807])",
+       "random.uniform: a tensor of extents [9223372036854775807, 9223372036854775807] is beyond any memory"},
+      {"fn.ones(shape=[4194304, 4194305])", "ones: a tensor of extents [4194304, 4194305] is beyond"},
+      {"fn.one_hot(x, num_classes=9223372036854775807)", "it is too large"},
+      {"fn.one_hot(1, num_classes=9223372036854775807)",
+       "extents [9223372036854775807] is beyond any memory"},
+      {"fn.reductions.sum(fn.ones(shape=fn.stack(fn.random.coin_flip() * 0 + 2147483647, 2147483647)))",
+       "elements is beyond any memory"}};
   for (const auto& [call, words] : cases) {
     const PipelineOutcome outcome =
         judged(fmt::format("from nvidia.dali import pipeline_def, fn, types\n\n\n"

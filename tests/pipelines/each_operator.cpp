@@ -85,6 +85,7 @@ const EachCall kEachCall[] = {
     {"reductions.mean", "axes=[0, 1]"},
     {"reductions.rms", "axes=[0], keep_dims=True"},
     {"reductions.max", "axes=[1]"},
+    {"reductions.min", "axes=[0]"},
     {"reductions.sum", ""},
     {"expand_dims", "axes=[1]"},
     {"copy", ""},
