@@ -16,6 +16,7 @@
 #include "policy/spelling.h"
 #include "policy/writer.h"
 #include "runtime/session.h"
+#include "tests/native/sample_folder.h"
 #include "tests/support/cases.h"
 #include "tests/support/product.h"
 
@@ -30,7 +31,9 @@ from galatea.auto_aug import policy
 
 @pipeline_def(batch_size=6, num_threads=2, seed=5)
 def p():
-    encoded, label = fn.readers.file(file_root="DATA", random_shuffle=True)
+    encoded, label = fn.readers.file(file_root="DATA", files=["class0/0.jpg", "class0/1.jpg",
+                                     "class1/2.jpg", "class1/3.jpg"] * 4, labels=[0, 0, 1, 1] * 4,
+                                     random_shuffle=True)
     image = fn.decoders.image_random_crop(encoded, output_type=types.RGB)
     image = fn.resize(image, size=[24, 32])
     if fn.random.coin_flip(dtype=types.BOOL):
@@ -61,9 +64,9 @@ void collect(const runtime::Batch& batch, Delivered& run) {
 }
 
 Delivered run_policies(const std::vector<dsl::PolicyText>& policies) {
-  static const std::string kSamples = std::string(GALATEA_BINARY_DIR) + "/samples";
+  static const std::string kPhotographs = sample_folder("policies").string();
   std::string text = kText;
-  text.replace(text.find("DATA"), 4, kSamples);
+  text.replace(text.find("DATA"), 4, kPhotographs);
   SourceMap sources;
   dsl::FrontendOptions frontend;
   frontend.policies = policies;

@@ -23,6 +23,7 @@ class WarmStart : public testing::Test {
     folder_ = fs::path(testing::TempDir()) / ("galatea_warm_" + std::to_string(::getpid()));
     fs::remove_all(folder_);
     fs::create_directories(folder_);
+    ::setenv("GALATEA_CACHE_DIR", (folder_ / "cache").c_str(), 1);
     unset();
   }
   void TearDown() override {

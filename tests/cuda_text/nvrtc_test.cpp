@@ -50,9 +50,11 @@ TEST(CudaText, IsCompiledForOldAndNewArchitectures) {
   const std::vector<int> tried(chosen.begin(), chosen.end());
   const auto of_each = static_cast<size_t>(scaled(static_cast<int64_t>(tried.size())));
   std::vector<Job> jobs;
-  for (const ExampleKernels& example : example_kernels())
+  for (const ExampleKernels& example : example_kernels()) {
+    if (!takes(example.name)) continue;  // of NVRTC a sanitizer sees nothing
     for (size_t k = 0; k < of_each && !example.kernels.empty(); ++k)
       jobs.push_back({&example, tried[(jobs.size() + k) % tried.size()], {}, {}});
+  }
   codegen::for_each_parallel(jobs.size(), [&](size_t j) {
     auto cubin = (*nvrtc)->compile(codegen::cuda_prelude() + text_of(*jobs[j].example),
                                    jobs[j].example->name + ".cu", jobs[j].architecture);

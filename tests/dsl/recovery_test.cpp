@@ -137,10 +137,14 @@ void add_reached(const std::string& path, const std::vector<std::string>& lines,
   }
 }
 
-std::vector<size_t> reached_lines(const std::string& path, const std::vector<std::string>& lines) {
+/// Found once for each file: a probe stages it, and all tests ask.
+const std::vector<size_t>& reached_lines(const std::string& path, const std::vector<std::string>& lines) {
+  static std::map<std::string, std::vector<size_t>> known;
+  const auto [place, is_new] = known.try_emplace(path);
+  std::vector<size_t>& reached = place->second;
+  if (!is_new) return reached;
   constexpr size_t kTogether = 32;  // fewer than the errors that are shown
   const std::vector<size_t> candidates = statement_lines(lines);
-  std::vector<size_t> reached;
   for (size_t i = 0; i < candidates.size(); i += kTogether)
     add_reached(path, lines, std::span(candidates).subspan(i, std::min(kTogether, candidates.size() - i)),
                 reached);
@@ -165,7 +169,7 @@ void try_mistakes(std::span<const Mistake> mistakes, unsigned seed) {
   for (const std::string& path : valid_files()) {
     const std::vector<std::string> lines = lines_of(read_file(path));
     if (!errors_of(path, text_of(lines)).empty()) continue;  // needs parameters
-    const std::vector<size_t> places = reached_lines(path, lines);
+    const std::vector<size_t>& places = reached_lines(path, lines);
     if (places.empty()) continue;
     for (int64_t trial = 0; trial < trials; ++trial) {
       std::vector<size_t> chosen = places;

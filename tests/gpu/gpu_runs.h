@@ -56,7 +56,10 @@ class GpuRuns : public ::testing::Test {
   /// `least` of its kernels must run on the GPU.
   void expect_same(const std::string& text, size_t least,
                    std::vector<LaunchForm> forms = {LaunchForm::kAuto}) {
-    const PipelineOutcome wanted = expected(text);
+    expect_outcome(text, expected(text), least, std::move(forms));
+  }
+  void expect_outcome(const std::string& text, const PipelineOutcome& wanted, size_t least,
+                      std::vector<LaunchForm> forms = {LaunchForm::kAuto}) {
     ASSERT_EQ(wanted.staging + wanted.error, "") << text;
     for (const LaunchForm form : forms) {
       device_.reset();

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "tests/ops/op_tester.h"
+#include "tests/support/cases.h"
 
 namespace galatea::ops_test {
 namespace {
@@ -157,6 +158,8 @@ TEST(MedianBlur, EachTypeAndWindow) {
          std::initializer_list<std::array<int64_t, 2>>{{3, 3}, {1, 5}, {5, 3}, {7, 7}}) {
       SCOPED_TRACE(std::string(short_name(type)) + " " + std::to_string(size[0]) + " x " +
                    std::to_string(size[1]));
+      // The network of 49 numbers takes as long as all others together.
+      if (size[0] * size[1] > 15 && !testing::takes("49 " + std::string(short_name(type)))) continue;
       const Numbers expected = under_window(in, size, {size[0] / 2, size[1] / 2}, "replicate", middle);
       const Tensor known = OpRun("median_blur").input(in).arg("window_size", Ints{size[0], size[1]}).result();
       EXPECT_EQ(known.dtype, type);

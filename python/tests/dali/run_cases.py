@@ -13,6 +13,7 @@ load, a fork does not come back. So tests ask a `Server`.
 from __future__ import annotations
 
 import argparse
+import gc
 import json
 import multiprocessing
 import os
@@ -152,6 +153,8 @@ def _serve(modules) -> None:
     """Answers a `Server`, until it closes."""
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # what cases print is no answer
+    cases.load()  # here, so that not every forked process loads them
+    gc.freeze()  # and its collector leaves them alone
     shared: dict[str, Process] = {}
     for line in sys.stdin:
         name, place = json.loads(line)
