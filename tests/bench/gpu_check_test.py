@@ -147,7 +147,7 @@ class GpuCheck(unittest.TestCase):
 
     def test_arrays_are_read_both_ways(self):
         quick = "#!/bin/sh\nsleep 0.1\n"
-        bench = f'#!/bin/sh\ncase "$*" in *:arrays) exec {BUILD}/bin/gpu_bench "$@" ;; esac\n'
+        bench = f'#!/bin/sh\ncase "$*" in *:arrays*) exec {BUILD}/bin/gpu_bench "$@" ;; esac\n'
         self.replace({"bin/gpu_test": quick, "bin/galatea-samples": quick, "bin/gpu_bench": bench})
         process = self.start(100, GALATEA_GPU_CHECK_ARRAYS="3", GALATEA_GPU_CHECK_ARRAY_ROWS="16")
         self.addCleanup(process.communicate)
