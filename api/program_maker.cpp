@@ -107,7 +107,8 @@ Result<ProgramMaker::Made> ProgramMaker::compile(const InputTypes& types, Source
                                                                 frontend.host.device == "auto", &report));
   made.program = std::move(compiled.program);
   if (!compiled.note.empty()) made.diagnostics.push_back(note(std::move(compiled.note)));
-  if (std::string about_decoder = note_on_decoder(*made.program, library_->natives); !about_decoder.empty())
+  if (std::string about_decoder = note_on_alternatives(*made.program, library_->natives);
+      !about_decoder.empty())
     made.diagnostics.push_back(note(std::move(about_decoder)));
   if (gpu.compiler)
     for (std::string& line : gpu.compiler->take_notes()) made.diagnostics.push_back(note(std::move(line)));

@@ -86,9 +86,13 @@ const std::vector<Setting>& all_settings() {
       {"GALATEA_CXX", "text", "c++", "the C++ compiler that `--backend cuda-shim` calls",
        "GALATEA_CXX=clang++-19"},
       {"GALATEA_CUDA_LIBRARY_PATH", "path", "",
-       "a folder to look in first for the CUDA driver, NVRTC, nvJitLink and nvJPEG; empty: the system's "
-       "places",
+       "a folder to look in first for the CUDA driver, NVRTC, nvJitLink, nvJPEG and cuFile; empty: the "
+       "system's places",
        "GALATEA_CUDA_LIBRARY_PATH=/usr/local/cuda/lib64"},
+      {"GALATEA_CUFILE", "auto|off|must", "auto",
+       "whether a GPU reads files of arrays by itself (readers with device=\"gpu\"): where cuFile is here and reads "
+       "storage directly; never; or it must be here, and may copy through the host itself",
+       "GALATEA_CUFILE=off"},
       {"GALATEA_CUDA_SPIN", "bool", "0",
        "whether a thread that waits for a GPU asks it again and again, which answers some microseconds sooner "
        "and keeps a core busy; else it sleeps",

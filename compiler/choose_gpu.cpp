@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <set>
 
 #include "runtime/cuda/context.h"
 #include "runtime/cuda/driver.h"
@@ -124,19 +125,26 @@ Result<CompiledForChoice> compile_for_choice(const ir::Graph& graph, const Sourc
   return out;
 }
 
-std::string note_on_decoder(const runtime::Program& program, const runtime::NativeTable& natives) {
-  const auto offers = [](const runtime::NativeCallSpec& call) { return !call.alternative.empty(); };
-  const auto call = std::find_if(program.natives.begin(), program.natives.end(), offers);
-  if (call == program.natives.end()) return {};
-  const runtime::DeviceAlternativeFactory* factory = natives.find_alternative(call->alternative);
-  if (!factory) return {};
+std::string note_on_alternatives(const runtime::Program& program, const runtime::NativeTable& natives) {
+  std::string note;
+  std::set<std::string> told;
   // The plan can be looked at where there is no driver.
   const auto driver = Driver::open();
-  const auto found = factory->find(driver ? (*driver)->major_version() : 0);
-  if (found)
-    return fmt::format("device=\"mixed\": {} ({}) decodes what suits it", (*found)->describe(),
-                       (*found)->path());
-  return "device=\"mixed\": the CPU decodes, since " + found.error().message();
+  for (const runtime::NativeCallSpec& call : program.natives) {
+    const runtime::DeviceAlternativeFactory* factory = natives.find_alternative(call.alternative);
+    const runtime::NativeFunction* function = natives.find_function(call.function);
+    if (!factory || !function || !told.insert(call.alternative).second) continue;
+    const bool decodes = function->category == "decode";
+    const auto found = factory->find(driver ? (*driver)->major_version() : 0);
+    if (!note.empty()) note += "; ";
+    note += decodes ? "device=\"mixed\": " : "device=\"gpu\": ";
+    if (found)
+      note += fmt::format("{} ({}) {} what suits it", (*found)->describe(), (*found)->path(),
+                          decodes ? "decodes" : "reads");
+    else
+      note += (decodes ? "the CPU decodes, since " : "the CPU reads, since ") + found.error().message();
+  }
+  return note;
 }
 
 }  // namespace galatea

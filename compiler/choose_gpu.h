@@ -44,6 +44,6 @@ Result<CompiledForChoice> compile_for_choice(const ir::Graph& graph, const Sourc
 
 /// Of a program with calls of device="mixed": what decodes for them on this machine, in words; empty where
 /// there is nothing to say.
-std::string note_on_decoder(const runtime::Program& program, const runtime::NativeTable& natives);
+std::string note_on_alternatives(const runtime::Program& program, const runtime::NativeTable& natives);
 
 }  // namespace galatea

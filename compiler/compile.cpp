@@ -90,8 +90,8 @@ Status make_launches(const CompileJob& job, const PlannedProgram& planned, runti
   const TraceScope scope = job.trace("kernels of the GPU");
   std::vector<plan::Launch> launches = plan::plan_launches(program, job.options.gpu->launches);
   if (job.report)
-    job.report->device =
-        plan::report_device(program, launches, planned.placement.why, planned.branches, job.sources);
+    job.report->device = plan::report_device(program, launches, planned.placement.why, planned.branches,
+                                             plan::offers_of(*planned.graph, *planned.table), job.sources);
   return planned.kernels->make_device_code(launches);
 }
 

@@ -3,7 +3,7 @@
 #include <set>
 
 #include "compiler/ir/text/verifier.h"
-#include "compiler/plan/offer_decodes.h"
+#include "compiler/plan/offer_work.h"
 #include "compiler/plan/place_by_cost.h"
 
 namespace galatea {
@@ -28,9 +28,9 @@ void group_nodes(const CompileJob& job, PlannedProgram& planned) {
   planned.groups = plan::form_kernels(*planned.table, job.options.fuse, planned.placement);
 }
 
-void offer_decodes_of(const CompileJob& job, PlannedProgram& planned) {
-  if (job.options.gpu->decoder != runtime::DecodeChoice::kHost)
-    planned.table->offer(plan::offer_decodes(*planned.graph, *planned.table, planned.placement));
+void offer_work_of(const CompileJob& job, PlannedProgram& planned) {
+  planned.table->offer(plan::offer_work(*planned.graph, *planned.table, planned.placement,
+                                        job.options.gpu->decoder != runtime::DecodeChoice::kHost));
 }
 
 /// Everything on the CPU: the passes' graph, and their table if it is good still.
@@ -57,7 +57,7 @@ PlannedProgram place_with_gpu(const CompileJob& job, const ir::Graph& graph, con
                                                        job.options.gpu->figures, {out.selectors, waiting});
   if (plan::forget_regions_of_downloads(*out.graph, *out.table, out.placement))
     out.table = plan_table_of(*out.graph);
-  offer_decodes_of(job, out);
+  offer_work_of(job, out);
   group_nodes(job, out);
   return out;
 }
@@ -76,7 +76,7 @@ PlannedProgram with_recorded_branches(const CompileJob& job, const PlannedProgra
   const Status verified = ir::verify(*out.graph);
   GALATEA_CHECK(verified.has_value(), verified ? std::string() : verified.error().message());
   out.table = plan_table_of(*out.graph, out.branches.stored);
-  offer_decodes_of(job, out);
+  offer_work_of(job, out);
   group_nodes(job, out);
   return out;
 }

@@ -56,6 +56,11 @@ struct DeviceStatistics {
   int64_t waits = 0;    ///< for barriers
   std::string decoder;  ///< "nvJPEG 12.4", the alternatives that are here; empty: the CPU decodes
   int64_t decodes = 0;  ///< calls of native functions that they took over
+  std::string storage;  ///< "cuFile 1.14", which reads parts of files by itself; empty: the host reads
+  int64_t storage_reads = 0, storage_bytes = 0;
+  /// Why the host reads: all ("cuFile … was not found"), or so many ("3: shorter than …"). Empty: it does not,
+  /// or nothing in the program could be read otherwise.
+  std::string host_reads_because;
   /// Runs of three copies and launches of one stream or more, by whether they were one call of the driver.
   int64_t graph_launches = 0, plain_runs = 0;
   int64_t graph_commands = 0;  ///< copies and launches of the former

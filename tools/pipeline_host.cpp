@@ -176,7 +176,7 @@ std::shared_ptr<const runtime::Program> PipelineHost::compile(const ir::Graph& g
   }
   if (!compiled->note.empty()) report_note(std::move(compiled->note), reporter);
   const std::shared_ptr<const runtime::Program> program = std::move(compiled->program);
-  if (std::string about_decoder = note_on_decoder(*program, natives_); !about_decoder.empty())
+  if (std::string about_decoder = note_on_alternatives(*program, natives_); !about_decoder.empty())
     report_note(std::move(about_decoder), reporter);
   reporter.report(std::move(report->diagnostics));
   if (setting_bool("GALATEA_LOG")) log_kernels(*report);

@@ -69,6 +69,15 @@ std::string device_text(const runtime::SessionStatistics& s) {
                                  d.device, per_batch(d.launches, s),
                                  per_batch(d.uploads + d.parameter_uploads, s), per_batch(d.downloads, s));
   if (!d.decoder.empty()) text += fmt::format("decoding   {}: {} images\n", d.decoder, d.decodes);
+  if (!d.storage.empty() || !d.host_reads_because.empty())
+    text += fmt::format("reading    {}{}{}\n",
+                        d.storage.empty() ? "by the host"
+                                          : fmt::format("{}: {} files, {} bytes", d.storage, d.storage_reads,
+                                                        d.storage_bytes),
+                        d.storage.empty() || d.host_reads_because.empty() ? "" : ", the host ",
+                        d.host_reads_because.empty() ? ""
+                        : d.storage.empty()          ? ", since " + d.host_reads_because
+                                                     : d.host_reads_because);
   if (!d.graphs_off.empty()) return text + fmt::format("graphs     off: {}\n", d.graphs_off);
   return text + fmt::format("graphs     {} of {} runs of commands ({} graphs made)\n", d.graph_launches,
                             d.graph_launches + d.plain_runs, d.graphs_made);
@@ -85,6 +94,10 @@ nlohmann::ordered_json device_json(const runtime::DeviceStatistics& d) {
           {"waits", d.waits},
           {"decoder", d.decoder},
           {"decodes", d.decodes},
+          {"storage", d.storage},
+          {"storage_reads", d.storage_reads},
+          {"storage_bytes", d.storage_bytes},
+          {"host_reads_because", d.host_reads_because},
           {"enqueue_seconds", d.enqueue_seconds},
           {"peak_memory_bytes", d.peak_bytes},
           {"peak_pinned_bytes", d.peak_pinned_bytes},

@@ -15,6 +15,7 @@
 #include "compiler/codegen/kernel_cache.h"
 #include "compiler/codegen/target.h"
 #include "runtime/cuda/driver.h"
+#include "stdlib_ops/native/cufile/cufile.h"
 #include "stdlib_ops/native/nvjpeg/nvjpeg.h"
 #include "stdlib_ops/native/video/film_module.h"
 #include "tools/command.h"
@@ -69,6 +70,14 @@ std::string nvjpeg() {
   return fmt::format("{} ({})", (*found)->version_text(), (*found)->path());
 }
 
+/// "1.14 (libcufile.so.0)", or why it is not used.
+std::string cufile() {
+  const auto found = native::Cufile::open(true);
+  if (!found)
+    return found.error().diagnostics.front().code == "G0961" ? "not found" : found.error().message();
+  return fmt::format("{} ({})", (*found)->version_text(), (*found)->path());
+}
+
 /// "LLVM 19.1.7 (/usr/lib/galatea/libgalatea_codegen_llvm.so)".
 std::string code_generator() {
   auto found = codegen::CodeModule::open();
@@ -103,6 +112,7 @@ int print_version(Reporter& reporter) {
   text += fmt::format("NVRTC        {}\n", nvrtc());
   text += fmt::format("nvJitLink    {}\n", nvjitlink());
   text += fmt::format("nvJPEG       {}\n", nvjpeg());
+  text += fmt::format("cuFile       {}\n", cufile());
   reporter.print(text);
   return kFine;
 }

@@ -12,6 +12,9 @@ namespace {
 /// be small is cut off (galatea_far() of the prelude of CUDA).
 constexpr int64_t kNear = 1 << 20;
 
+/// A side of a box is at most so many computations behind what a loop says of it.
+constexpr int kMostTurns = 4;
+
 /// A quotient or a remainder of integers; by 0 both are 0. Whatever it is divided by, a number only gets smaller.
 ScalarRange divided(ScalarOp op, const ScalarRange& a, const ScalarRange& b) {
   const Wide most = std::min<Wide>(std::max(a.high, -a.low), INT64_MAX);
@@ -22,7 +25,8 @@ ScalarRange divided(ScalarOp op, const ScalarRange& a, const ScalarRange& b) {
 
 }  // namespace
 
-SmallIndices::SmallIndices(const LoopKernel& loops, Numbers numbers) : values_(loops.var_types.size()) {
+SmallIndices::SmallIndices(const LoopKernel& loops, Numbers numbers)
+    : numbers_(numbers), values_(loops.var_types.size()) {
   for (const DType type : loops.var_types) vars_.push_back(everything(type));
   for (const KernelParam& param : loops.params)
     params_.push_back(param.type == DType::kI64 && numbers == Numbers::kSmall
@@ -122,6 +126,8 @@ void SmallIndices::enter(const For& loop) {
   if (count->kind == ExprKind::kOp && count->op == ScalarOp::kSelect && is_const_int(count->args[2], 0))
     learn(count->args[0]);
   known_ = {};
+  // In 64 bits a quotient and a remainder that have no branch between them gain nothing.
+  if (numbers_ == Numbers::kSmall) narrow_what_follows();
 }
 
 void SmallIndices::leave() {
@@ -147,6 +153,25 @@ void SmallIndices::learn(const Expr& condition) {
   ScalarRange& range = all[static_cast<size_t>(positive->index)];
   range.low = std::max<Wide>(range.low, 1);
   range.high = std::max(range.low, range.high);
+}
+
+/// Variables keep their values: what has been learned of one holds for those that were computed of it.
+void SmallIndices::narrow_what_follows() {
+  bool is_news = true;
+  for (int turn = 0; is_news && turn < kMostTurns; ++turn) {
+    is_news = false;
+    for (size_t k = 0; k < values_.size(); ++k) {
+      if (!values_[k] || values_[k]->type != DType::kI64) continue;
+      const ScalarRange now = range(values_[k]);
+      ScalarRange& known = vars_[k];
+      const Wide low = std::max(known.low, now.low), high = std::min(known.high, now.high);
+      if (low > high || (low == known.low && high == known.high)) continue;
+      known.low = low;
+      known.high = high;
+      is_news = true;
+    }
+    known_ = {};
+  }
 }
 
 /// Asks for everything once.

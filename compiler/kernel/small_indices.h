@@ -52,8 +52,10 @@ class SmallIndices {
   ScalarRange compute(const Expr& e);
   void walk(const Block& block);
   void learn(const Expr& condition);
+  void narrow_what_follows();
   bool is_near(const Expr& e);
 
+  Numbers numbers_;
   std::vector<ScalarRange> vars_;  ///< one that is assigned may be anything
   std::vector<ScalarRange> params_;
   std::vector<Expr> values_;  ///< of variables that a Let defines

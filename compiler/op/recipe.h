@@ -102,9 +102,11 @@ struct PlaneOffer {
 };
 
 /// A device may do the call's work in its place, for samples that suit it, where the text lets it
-/// (device="mixed").
+/// (device="mixed"; of what is only read, device="gpu").
 struct DeviceOffer {
-  std::string name;  ///< of the alternative (runtime/device_alternative.h)
+  std::string name;                 ///< of the alternative (runtime/device_alternative.h)
+  bool reads = false;               ///< a part of a file, as it is; else it decodes
+  std::vector<std::string> suited;  ///< for `explain`: which samples suit it, and what does them; a line each
   /// Innermost axes of the output that lie densely in what the device makes, which may be more.
   int dense_axes = runtime::kMaxRank;
 };

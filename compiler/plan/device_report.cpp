@@ -83,7 +83,8 @@ class Origins {
 
 class Reporter {
  public:
-  Reporter(const Program& program, DeviceReport& out) : program_(program), origins_(program), out_(out) {}
+  Reporter(const Program& program, const DeviceOffers& offers, DeviceReport& out)
+      : program_(program), offers_(offers), origins_(program), out_(out) {}
 
   void run() {
     for (const Instruction& i : program_.code) {
@@ -118,7 +119,7 @@ class Reporter {
     if (!maker) return;
     const bool is_decode = maker->op == Opcode::kCallNative && maker->on_device;
     if ((maker->on_device && !is_decode) || !uploaded_.insert(slot).second) return;
-    if (is_decode) out_.decodes.push_back({"the results of " + op(*maker), decoder(*maker), line(*maker)});
+    if (is_decode) add_offer(*maker);
     if (maker->op == Opcode::kConstantTensor) {
       const auto& constant = *program_.constant_tensors[static_cast<size_t>(maker->a)];
       out_.once.push_back({fmt::format("a constant of {} elements", constant.volume()), why, line(*maker)});
@@ -130,12 +131,18 @@ class Reporter {
     }
   }
 
-  std::string decoder(const Instruction& maker) const {
-    const std::string& name = program_.natives[static_cast<size_t>(maker.a)].alternative;
-    if (program_.decoder == runtime::DecodeChoice::kDevice)
-      return name + " decodes those that suit it, the CPU the others, before they go up";
-    return fmt::format(
-        "where {} is here it decodes those that suit it; the CPU the others, before they go up", name);
+  void add_offer(const Instruction& maker) {
+    const runtime::NativeCallSpec& call = program_.natives[static_cast<size_t>(maker.a)];
+    const auto known = offers_.find({call.function, call.config});
+    const bool reads = known != offers_.end() && known->second.reads;
+    const bool is_certain = !reads && program_.decoder == runtime::DecodeChoice::kDevice;
+    DeviceReport::Offered& out = (reads ? out_.reads : out_.decodes).emplace_back();
+    out.what = "the results of " + op(maker);
+    out.why = fmt::format(
+        "{}{} {} those that suit it; the CPU the others, before they go up", is_certain ? "" : "where ",
+        is_certain ? call.alternative : call.alternative + " is here it", reads ? "reads" : "decodes");
+    out.line = line(maker);
+    if (known != offers_.end()) out.suited = known->second.suited;
   }
 
   void look_at_barrier(const Instruction& barrier) {
@@ -172,6 +179,7 @@ class Reporter {
   }
 
   const Program& program_;
+  const DeviceOffers& offers_;
   Origins origins_;
   DeviceReport& out_;
   std::vector<const Instruction*> downloads_;  ///< since the last barrier
@@ -185,6 +193,13 @@ nlohmann::json json_of(const std::vector<DeviceReport::Transfer>& transfers) {
   return out;
 }
 
+nlohmann::json json_of(const std::vector<DeviceReport::Offered>& offered) {
+  nlohmann::json out = nlohmann::json::array();
+  for (const auto& each : offered)
+    out.push_back({{"what", each.what}, {"why", each.why}, {"line", each.line}, {"suited", each.suited}});
+  return out;
+}
+
 void list(TextWriter& out, const std::string& title, const std::vector<DeviceReport::Transfer>& transfers) {
   if (transfers.empty()) return;
   out.line(title);
@@ -195,14 +210,38 @@ void list(TextWriter& out, const std::string& title, const std::vector<DeviceRep
   out.dedent();
 }
 
+void list(TextWriter& out, const std::string& title, const std::vector<DeviceReport::Offered>& offered) {
+  if (offered.empty()) return;
+  out.line(title);
+  out.indent();
+  for (const auto& each : offered) {
+    out.line(fmt::format("{}: {}{}", each.what, each.why,
+                         each.line > 0 ? fmt::format(" (line {})", each.line) : ""));
+    out.indent();
+    for (const std::string& line : each.suited) out.line(line);
+    out.dedent();
+  }
+  out.dedent();
+}
+
 std::string counted(size_t count, std::string_view what) {
   return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }
 
 }  // namespace
 
+DeviceOffers offers_of(const ir::Graph& graph, const ValueTable& table) {
+  DeviceOffers out;
+  for (const ir::Block& block : graph.blocks)
+    for (const ir::NodeId id : block.nodes)
+      if (const op::NativeOutput* maker = op::maker_of(table.lowering(id)); maker && table.is_offered(id))
+        out.emplace(std::pair(maker->function, maker->config), *maker->device);
+  return out;
+}
+
 DeviceReport report_device(const Program& program, const std::vector<Launch>& launches, std::string placement,
-                           const DeviceBranches& branches, const SourceMap& sources) {
+                           const DeviceBranches& branches, const DeviceOffers& offers,
+                           const SourceMap& sources) {
   DeviceReport out;
   const auto line_of = [&](Span given) {
     const Span span = sources.resolve(given);
@@ -240,7 +279,7 @@ DeviceReport report_device(const Program& program, const std::vector<Launch>& la
     });
     line.why = launch.why;
   }
-  Reporter(program, out).run();
+  Reporter(program, offers, out).run();
   if (out.launches.size() >= runtime::kLeastGraphCommands)
     out.graphs.push_back(
         fmt::format("{}{} launches", out.waits.empty() ? "" : "up to ", out.launches.size()));
@@ -275,6 +314,7 @@ std::string to_text(const DeviceReport& report) {
     out.dedent();
   }
   list(out, "decoded for the GPU:", report.decodes);
+  list(out, "read for the GPU:", report.reads);
   list(out, "uploads (host to GPU), in few copies a batch:", report.uploads);
   list(out, "uploads once a session:", report.once);
   list(out, "downloads (GPU to host):", report.downloads);
@@ -324,6 +364,7 @@ std::string to_json(const DeviceReport& report) {
   const nlohmann::json out = {{"gpu", report.used},
                               {"launches", launches},
                               {"decodes", json_of(report.decodes)},
+                              {"reads", json_of(report.reads)},
                               {"uploads", json_of(report.uploads)},
                               {"uploads_once", json_of(report.once)},
                               {"parameter_uploads", report.parameter_uploads},

@@ -4,10 +4,13 @@
 // Counts are of a batch in which every path is taken.
 #pragma once
 
+#include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/source.h"
+#include "compiler/op/recipe.h"
 #include "compiler/plan/device_branches.h"
 #include "compiler/plan/launches.h"
 #include "runtime/program.h"
@@ -39,7 +42,11 @@ struct DeviceReport {
   bool used = false;
   std::string placement;  ///< why nodes are where they are; lines
   std::vector<LaunchLine> launches;
-  std::vector<Transfer> decodes;  ///< what alternatives make where they are there and it suits them
+  /// What an alternative makes where it is there, of samples that suit it.
+  struct Offered : Transfer {
+    std::vector<std::string> suited;
+  };
+  std::vector<Offered> decodes, reads;
   std::vector<Transfer> uploads;  ///< bytes of the samples
   std::vector<Transfer> once;     ///< uploads of a session, not of a batch
   std::vector<Transfer> downloads;
@@ -51,8 +58,13 @@ struct DeviceReport {
   size_t parameter_uploads = 0;      ///< descriptors, parameters and flags: one copy a round
 };
 
+/// By function and configuration of a native call that a device may take over.
+using DeviceOffers = std::map<std::pair<std::string, std::string>, op::DeviceOffer>;
+DeviceOffers offers_of(const ir::Graph& graph, const ValueTable& table);
+
 DeviceReport report_device(const runtime::Program& program, const std::vector<Launch>& launches,
-                           std::string placement, const DeviceBranches& branches, const SourceMap& sources);
+                           std::string placement, const DeviceBranches& branches, const DeviceOffers& offers,
+                           const SourceMap& sources);
 /// For people.
 std::string to_text(const DeviceReport& report);
 std::string to_json(const DeviceReport& report);

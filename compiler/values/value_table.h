@@ -76,7 +76,7 @@ class ValueTable {
   }
   /// What RecipeBuilder::scale() is for a node that is marked `scaled_for`; empty for other nodes.
   Expr scale(ir::NodeId node) const;
-  /// A device may do the work of these nodes' native functions (plan/offer_decodes.h).
+  /// A device may do the work of these nodes' native functions (plan/offer_work.h).
   void offer(std::vector<bool> nodes);
   bool is_offered(ir::NodeId node) const { return node < offered_.size() && offered_[node]; }
   /// Whether memory may hold a part only: of the value, or of what it is a view or a merge of, a window is

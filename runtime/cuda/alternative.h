@@ -16,6 +16,7 @@
 
 #include "runtime/cuda/memory_pool.h"
 #include "runtime/device_alternative.h"
+#include "runtime/device_session.h"
 
 namespace galatea::runtime {
 
@@ -30,9 +31,14 @@ class DeviceAlternative {
   virtual ~DeviceAlternative() = default;
   /// What of the device it uses beside its multiprocessors, behind the library's name: " with …", or nothing.
   virtual std::string uses() const { return {}; }
+  /// Whether what it does is decoding; else it reads.
+  virtual bool decodes() const { return true; }
+  /// Adds what it counts itself. Thread-safe.
+  virtual void count(DeviceStatistics& /*into*/) const {}
   /// Device work is given to this one.
   virtual const std::shared_ptr<const cuda::Stream>& stream() const = 0;
-  /// The host's part. Nothing: the host does it all, whoever asks and whenever. Thread-safe.
+  /// The host's part. Nothing: the host does it all, whoever asks and whenever, unless both make the same
+  /// bits. Thread-safe.
   virtual Result<std::optional<DeviceWork>> begin(const NativeArguments& call) = 0;
   /// The device's part, to DeviceWork::bytes from there; ends the job. One thread at a time, between whose
   /// calls and finish() the jobs' memory is kept.

@@ -39,7 +39,7 @@ Status CudaBatch::run_alternative(std::span<const Part> parts, int32_t number) {
     for (DeviceRecord::Made& made : part.record->made) {
       if (!status || !made.job || made.alternative != number) continue;
       status = alternative.run(made.job, part.record->made_at + static_cast<DevicePointer>(made.offset));
-      if (status) ++session_->counts().decodes;
+      if (status && alternative.decodes()) ++session_->counts().decodes;
     }
   }
   const Status finished = alternative.finish();

@@ -79,6 +79,16 @@ Result<MemoryBlock> MemoryPool::acquire(int64_t bytes, std::shared_ptr<const Str
   return MemoryBlock(shared_from_this(), std::move(block), std::move(stream));
 }
 
+Result<MemoryBlock> MemoryPool::acquire_unused(int64_t bytes, std::shared_ptr<const Stream> stream) {
+  const int64_t capacity = round_up_capacity(std::max<int64_t>(bytes, 1) + kBufferPadding);
+  std::unique_ptr<Block> block = recycle(capacity, true);
+  if (!block) {
+    GALATEA_ASSIGN(block, grow(capacity));
+  }
+  block->uses.clear();  // they are done
+  return MemoryBlock(shared_from_this(), std::move(block), std::move(stream));
+}
+
 bool MemoryPool::would_do(const Block& block, int64_t bytes) const {
   // Under a limit nobody gets more than asked for: what a batch needs must not depend on what was idle.
   const int64_t most = limit_ > 0 ? bytes : 2 * bytes + 4096;

@@ -4,7 +4,8 @@
 // Comes in: sizes, and the stream that is going to use them. Goes out: blocks that return with their last
 // owner, on any thread, while the device may still be at work on them: the pool puts an event behind each
 // stream that used a block, and the next owner's stream waits for it on the device, without the host. Of
-// pinned memory the host is the next owner, so that only blocks are given out whose events have passed. A
+// pinned memory the host is the next owner, so that only blocks are given out whose events have passed; so it
+// is of memory of the device where the next owner asks for it (acquire_unused). A
 // stream that the host is capturing takes no event: such a block stays idle until the capture is over.
 //
 // Invariant: the bytes of all blocks never exceed the limit. Of pinned memory, which the system cannot take
@@ -78,6 +79,9 @@ class MemoryPool : public std::enable_shared_from_this<MemoryPool> {
   /// At least `bytes` bytes for work that `stream` is given from now on. Pinned memory may be written at
   /// once.
   Result<MemoryBlock> acquire(int64_t bytes, std::shared_ptr<const Stream> stream);
+  /// Memory of the device that it is done with, for who writes there at once, beside all streams; work that
+  /// `stream` is given later comes behind.
+  Result<MemoryBlock> acquire_unused(int64_t bytes, std::shared_ptr<const Stream> stream);
   /// Gives blocks back together, for which one event a stream is enough.
   static void give_back(std::vector<MemoryBlock> blocks);
   /// Where every block is noted that is freed from now on.

@@ -105,14 +105,20 @@ Status CudaSession::upload_constants() {
 /// who decodes does not depend on the moment.
 Status CudaSession::open_alternatives(const LoadedProgram& loaded, Priority priority) {
   for (const DeviceAlternativeFactory& factory : loaded.alternatives) {
+    const auto number = static_cast<int32_t>(alternatives_.size());
     alternatives_.emplace_back();
+    const bool decodes = std::ranges::any_of(loaded.natives, [&](const LoadedProgram::Native& native) {
+      return native.alternative == number && native.function.category == "decode";
+    });
     auto library = factory.find(context_->driver().major_version());
-    if (!library && program_->decoder == DecodeChoice::kDevice)
+    if (!library && decodes && program_->decoder == DecodeChoice::kDevice)
       return std::unexpected(std::move(library.error()));
+    if (!library && !decodes) counts_.host_reads_because = library.error().message();
     if (!library) continue;
-    counts_.decoder += (counts_.decoder.empty() ? "" : ", ") + (*library)->describe();
+    std::string& name = decodes ? counts_.decoder : counts_.storage;
+    name += (name.empty() ? "" : ", ") + (*library)->describe();
     GALATEA_ASSIGN(alternatives_.back(), (*library)->open({context_, priority, device_, pinned_}));
-    counts_.decoder += alternatives_.back()->uses();
+    name += alternatives_.back()->uses();
   }
   return {};
 }
@@ -179,6 +185,8 @@ DeviceStatistics CudaSession::statistics() const {
     out.graphs_made = graphs.made;
     out.graphs_off = graphs_->off_because();
     if (times_) out.command_times = self.times_->results();
+    for (const auto& alternative : alternatives_)
+      if (alternative) alternative->count(out);
   }
   std::lock_guard lock(mutex_);
   out.waits = num_waits_;

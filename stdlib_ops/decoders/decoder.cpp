@@ -24,7 +24,7 @@ bool applies_orientation(const RecipeBuilder& b) {
 }
 
 /// The numbers are DALIImageType's.
-constexpr int64_t kRgb = 0, kBgr = 1, kGray = 2;
+constexpr int64_t kRgb = 0, kBgr = 1, kGray = 2, kYCbCr = 3;
 
 Status check_compat_decoder(const TypeContext& ctx) {
   const int64_t type = ctx.integer("output_type");
@@ -177,6 +177,31 @@ std::string decoder_config(const RecipeBuilder& b) {
 
 namespace {
 
+/// jpeg_for_device.cpp decides; this says it.
+op::DeviceOffer offer_to_nvjpeg(const RecipeBuilder& b, int dense_axes) {
+  op::DeviceOffer offer{.name = native::kNvjpeg, .reads = false, .suited = {}, .dense_axes = dense_axes};
+  const char* why_none = nullptr;
+  if (b.output_type(0).dtype != DType::kU8) why_none = "none, since dtype is another than UINT8";
+  if (b.integer("output_type") == kYCbCr) why_none = "none, since output_type is YCBCR";
+  if (why_none) {
+    offer.suited = {why_none};
+    return offer;
+  }
+  offer.suited.push_back(fmt::format("JPEGs of 8 bits in grey or YCbCr{}, of which enough is read",
+                                     applies_orientation(b) ? ", upright" : ""));
+  if (!b.given("hw_decoder_load"))
+    offer.suited.push_back(
+        "by the JPEG engine, where the GPU has one: baseline files of one scan that are 4:4:4 or grey; not "
+        "those whose chroma it would enlarge its own way, unless hw_decoder_load says so");
+  else if (b.number("hw_decoder_load") > 0)
+    offer.suited.push_back(
+        "by the JPEG engine, where the GPU has one: baseline files of one scan but 4:1:1 and 4:1:0 ones, "
+        "since hw_decoder_load is more than 0");
+  else
+    offer.suited.push_back("by the JPEG engine: none, since hw_decoder_load is 0");
+  return offer;
+}
+
 /// ceil(n * eighths / 8), as the decoder rounds.
 Expr scaled_up(const Expr& n, const Expr& eighths) {
   return kernel::binary(ScalarOp::kShr, n * eighths + i64(7), i64(3));
@@ -236,7 +261,7 @@ void output_decoded(RecipeBuilder& b, const EncodedExtents& image) {
   const Expr eighths = b.scale(kWholeScale);
   op::NativeOutput native = decoding(b, native::kImageDecode, image, {i64(0), image.h}, {i64(0), image.w});
   native.window = {{'H', Part::kBegin}, {'W', Part::kBegin}, {'H', Part::kEnd}, {'W', Part::kEnd}};
-  if (b.compat() == Compat::kDali) native.device = {.name = native::kNvjpeg};
+  if (b.compat() == Compat::kDali) native.device = offer_to_nvjpeg(b, runtime::kMaxRank);
   std::vector<Expr> extents = {image.h, image.w, image.c};
   if (!kernel::is_const(eighths))
     for (size_t d = 0; d < 2; ++d) extents[d] = scaled_up(extents[d], eighths);
@@ -248,7 +273,7 @@ void output_decoded_window(RecipeBuilder& b, const EncodedExtents& image, const 
   const Expr eighths = b.scale(kWholeScale);
   op::NativeOutput native = decoding(b, native::kImageDecodeWindow, image, rows, columns);
   // Of the rows of a whole image.
-  if (b.compat() == Compat::kDali) native.device = {.name = native::kNvjpeg, .dense_axes = 2};
+  if (b.compat() == Compat::kDali) native.device = offer_to_nvjpeg(b, 2);
   if (kernel::is_const(eighths)) {
     for (const Expr& side :
          {rows.start, columns.start, rows.start + rows.extent, columns.start + columns.extent})

@@ -24,18 +24,6 @@ std::shared_ptr<LookedAt> looked_at(runtime::NativeContext& context) {
       context.thread_object(&kLookedAt, [] { return std::make_shared<LookedAt>(); }));
 }
 
-Result<std::string> name_of_file(const runtime::Tensor& tensor) {
-  std::vector<uint8_t> copy;
-  const std::span<const uint8_t> bytes = bytes_of_input(tensor, copy);
-  const std::string written(bytes.begin(), std::ranges::find(bytes, uint8_t{0}));
-  std::string name(far::path_of_address(written));
-  if (name.empty()) return unusable("the name of a file is empty", "give its bytes, as np.frombuffer does");
-  if (name.size() >= kMostLetters)
-    return unusable(fmt::format("the name of a file has {} bytes", name.size()),
-                    fmt::format("a name has less than {}: is it the file's content?", kMostLetters));
-  return name;
-}
-
 Status file_size(runtime::NativeContext& context) {
   GALATEA_ASSIGN(const std::shared_ptr<const ByteSource> file, look_at_fed_file(context, context.inputs[0]));
   context.scalar_results[0] = cell_from_int(DType::kI64, file->size());
@@ -48,6 +36,18 @@ Status file_read(runtime::NativeContext& context) {
 }
 
 }  // namespace
+
+Result<std::string> name_of_fed_file(const runtime::Tensor& tensor) {
+  std::vector<uint8_t> copy;
+  const std::span<const uint8_t> bytes = bytes_of_input(tensor, copy);
+  const std::string written(bytes.begin(), std::ranges::find(bytes, uint8_t{0}));
+  std::string name(far::path_of_address(written));
+  if (name.empty()) return unusable("the name of a file is empty", "give its bytes, as np.frombuffer does");
+  if (name.size() >= kMostLetters)
+    return unusable(fmt::format("the name of a file has {} bytes", name.size()),
+                    fmt::format("a name has less than {}: is it the file's content?", kMostLetters));
+  return name;
+}
 
 int64_t bytes_of_copy(const runtime::Tensor& tensor) { return tensor.is_dense() ? 0 : tensor.num_bytes(); }
 
@@ -62,7 +62,7 @@ std::span<const uint8_t> bytes_of_input(const runtime::Tensor& tensor, std::vect
 
 Result<std::shared_ptr<const ByteSource>> look_at_fed_file(runtime::NativeContext& context,
                                                            const runtime::Tensor& name) {
-  GALATEA_ASSIGN(const std::string path, name_of_file(name));
+  GALATEA_ASSIGN(const std::string path, name_of_fed_file(name));
   GALATEA_ASSIGN(std::shared_ptr<const ByteSource> file, open_file(path));
   looked_at(context)->file = file;
   return file;
@@ -70,7 +70,7 @@ Result<std::shared_ptr<const ByteSource>> look_at_fed_file(runtime::NativeContex
 
 Result<std::shared_ptr<const ByteSource>> fed_file(runtime::NativeContext& context,
                                                    const runtime::Tensor& name) {
-  GALATEA_ASSIGN(const std::string path, name_of_file(name));
+  GALATEA_ASSIGN(const std::string path, name_of_fed_file(name));
   // It is let go here: no file stays open behind its sample.
   if (auto last = std::exchange(looked_at(context)->file, nullptr); last && last->name() == path) return last;
   return open_file(path);

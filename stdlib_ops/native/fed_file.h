@@ -23,6 +23,9 @@ std::span<const uint8_t> bytes_of_input(const runtime::Tensor& tensor, std::vect
 /// How large that copy becomes.
 int64_t bytes_of_copy(const runtime::Tensor& tensor);
 
+/// The name of a file that a tensor holds.
+Result<std::string> name_of_fed_file(const runtime::Tensor& tensor);
+
 /// Opens the file, for this call and the thread's next one of fed_file().
 Result<std::shared_ptr<const ByteSource>> look_at_fed_file(runtime::NativeContext& context,
                                                            const runtime::Tensor& name);

@@ -11,6 +11,7 @@
 #include "stdlib_ops/native/far/address.h"
 #include "stdlib_ops/native/fed_file.h"
 #include "stdlib_ops/native/file_source.h"
+#include "stdlib_ops/native/in_file.h"
 #include "stdlib_ops/native/npy_region.h"
 #include "stdlib_ops/native/record_source.h"
 
@@ -93,9 +94,19 @@ class NumpyNames final : public runtime::SampleSource {
 
 // ---- regions of samples
 
-class PartState final : public runtime::NativeState {
+/// The array that the sample names, and which part of it.
+struct FedPart {
+  std::shared_ptr<const ByteSource> file;
+  NpyHeader header;
+  NpyRegion::Part part;
+};
+
+class PartState final : public InFileState {
  public:
   explicit PartState(bool keeps_headers) : headers(keeps_headers) {}
+  Result<FedPart> find(std::span<const Cell> scalars, std::shared_ptr<const ByteSource> file) const;
+  Result<FileWindow> window(const runtime::NativeArguments& call) const override;
+
   std::vector<std::string> bounds;
   size_t count = 0;  ///< numbers of each
   DType dtype = DType::kU8;
@@ -118,43 +129,74 @@ Result<std::shared_ptr<runtime::NativeState>> prepare_part(const std::string& co
   return state;
 }
 
-/// The array that the sample names, and which part of it.
-struct FedPart {
-  std::shared_ptr<const ByteSource> file;
-  NpyHeader header;
-  NpyRegion::Part part;
-};
-
-Result<FedPart> find_part(runtime::NativeContext& context, std::shared_ptr<const ByteSource> file) {
-  const auto& state = *static_cast<const PartState*>(context.state);
+Result<FedPart> PartState::find(std::span<const Cell> scalars, std::shared_ptr<const ByteSource> file) const {
   FedPart found{.file = std::move(file), .header = {}, .part = {}};
-  GALATEA_ASSIGN(found.header, state.headers.of(*found.file));
-  GALATEA_TRY(check_kind(found.header, state.dtype, state.rank, found.file->name()));
-  NpyRegion region = state.region;
-  std::span<const Cell> scalars = context.scalars;
-  for (const std::string& bound : state.bounds) {
+  GALATEA_ASSIGN(found.header, headers.of(*found.file));
+  GALATEA_TRY(check_kind(found.header, dtype, rank, found.file->name()));
+  NpyRegion wanted = region;
+  for (const std::string& bound : bounds) {
     const bool relative = bound.starts_with("rel_");
-    std::vector<int64_t>& whole = bound.ends_with("start") ? region.start
-                                  : bound.ends_with("end") ? region.end
-                                                           : region.shape;
-    std::vector<float>& shares = bound.ends_with("start") ? region.rel_start
-                                 : bound.ends_with("end") ? region.rel_end
-                                                          : region.rel_shape;
-    for (const Cell& cell : scalars.first(state.count)) {
+    std::vector<int64_t>& whole = bound.ends_with("start") ? wanted.start
+                                  : bound.ends_with("end") ? wanted.end
+                                                           : wanted.shape;
+    std::vector<float>& shares = bound.ends_with("start") ? wanted.rel_start
+                                 : bound.ends_with("end") ? wanted.rel_end
+                                                          : wanted.rel_shape;
+    for (const Cell& cell : scalars.first(count)) {
       if (relative)
         shares.push_back(static_cast<float>(cell_to_double(DType::kF32, cell)));
       else
         whole.push_back(cell_to_int(DType::kI64, cell));
     }
-    scalars = scalars.subspan(state.count);
+    scalars = scalars.subspan(count);
   }
-  GALATEA_ASSIGN(found.part, region.of(found.header.shape, found.file->name()));
+  GALATEA_ASSIGN(found.part, wanted.of(found.header.shape, found.file->name()));
   return found;
+}
+
+/// Whether nothing but the outermost axis of more than one element is a part of its extent, and none is outside.
+bool is_in_one_piece(const NpyHeader& header, const NpyRegion::Part& part) {
+  bool is_partial = false;
+  for (size_t i = part.shape.size(); i-- > 0;) {
+    if (part.start[i] < 0 || part.start[i] + part.shape[i] > header.shape[i]) return false;
+    if (is_partial && part.shape[i] != 1) return false;
+    is_partial = is_partial || part.shape[i] != header.shape[i];
+  }
+  return true;
+}
+
+Result<FileWindow> PartState::window(const runtime::NativeArguments& call) const {
+  GALATEA_ASSIGN(const std::string path, name_of_fed_file(call.inputs[0]));
+  FileWindow out{.path = path};
+  if (far::is_far(path)) {
+    out.why_not = "far away";
+    return out;
+  }
+  GALATEA_ASSIGN(std::shared_ptr<const ByteSource> file, open_file(path));
+  GALATEA_ASSIGN(const FedPart found, find(call.scalars, std::move(file)));
+  if (!std::ranges::equal(found.part.shape,
+                          std::span(call.output.extents, static_cast<size_t>(call.output.ndim))))
+    return bad_array(path, "it changes while it is read");
+  if (found.header.fortran_order && found.part.shape.size() > 1) out.why_not = "in Fortran's order";
+  if (!is_in_one_piece(found.header, found.part)) out.why_not = "in more than one piece of its file";
+  out.offset = found.header.data_offset;
+  out.bytes = size_of(found.header.dtype);
+  for (size_t i = found.part.shape.size(); i-- > 0;) out.bytes *= found.part.shape[i];
+  int64_t stride = size_of(found.header.dtype);
+  for (size_t i = found.part.shape.size(); i-- > 0;) {
+    out.offset += found.part.start[i] * stride;
+    stride *= found.header.shape[i];
+  }
+  return out;
+}
+
+const PartState& state_of(const runtime::NativeContext& context) {
+  return *static_cast<const PartState*>(context.state);
 }
 
 Status part_shape(runtime::NativeContext& context) {
   GALATEA_ASSIGN(std::shared_ptr<const ByteSource> file, look_at_fed_file(context, context.inputs[0]));
-  GALATEA_ASSIGN(const FedPart found, find_part(context, std::move(file)));
+  GALATEA_ASSIGN(const FedPart found, state_of(context).find(context.scalars, std::move(file)));
   for (size_t d = 0; d < found.part.shape.size(); ++d)
     context.scalar_results[d] = cell_from_int(DType::kI64, found.part.shape[d]);
   return {};
@@ -162,12 +204,11 @@ Status part_shape(runtime::NativeContext& context) {
 
 Status make_part(runtime::NativeContext& context) {
   GALATEA_ASSIGN(std::shared_ptr<const ByteSource> file, fed_file(context, context.inputs[0]));
-  GALATEA_ASSIGN(const FedPart found, find_part(context, std::move(file)));
+  GALATEA_ASSIGN(const FedPart found, state_of(context).find(context.scalars, std::move(file)));
   const runtime::Tensor& out = *context.output;
   if (!std::ranges::equal(found.part.shape, std::span(out.extents, static_cast<size_t>(out.ndim))))
     return bad_array(found.file->name(), "it changes while it is read");
-  return read_part(*found.file, found.header, found.part,
-                   static_cast<const PartState*>(context.state)->region.fill_value, out);
+  return read_part(*found.file, found.header, found.part, state_of(context).region.fill_value, out);
 }
 
 }  // namespace

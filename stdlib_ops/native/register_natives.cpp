@@ -4,6 +4,7 @@
 #include "stdlib_ops/native/bbox_rotate.h"
 #include "stdlib_ops/native/caffe.h"
 #include "stdlib_ops/native/coco.h"
+#include "stdlib_ops/native/cufile_alternative.h"
 #include "stdlib_ops/native/fed_file.h"
 #include "stdlib_ops/native/file_source.h"
 #include "stdlib_ops/native/fits_source.h"
@@ -56,6 +57,7 @@ void register_natives(runtime::NativeTable& table) {
   table.add(inflate_function());
   for (runtime::NativeFunction& function : sound_functions()) table.add(std::move(function));
   table.add(nvjpeg_factory());
+  table.add(cufile_factory());
   table.add(file_source_factory());
   // What these deliver is decided by their arguments.
   table.add(runtime::SourceFactory{.name = "readers.coco", .open = open_coco});

@@ -9,6 +9,7 @@
 #include "compiler/op/devices.h"
 #include "compiler/op/source.h"
 #include "stdlib_ops/common/prelude.h"
+#include "stdlib_ops/native/cufile_alternative.h"
 #include "stdlib_ops/native/npy_source.h"
 #include "stdlib_ops/operators.h"
 
@@ -160,25 +161,26 @@ std::vector<ArgSpec> array_parts() {
   };
 }
 
-/// A call with a bound of the sample's own: names are read, and then the part.
+/// A call with a bound of the sample's own, or whose arrays are wanted on a GPU, which may read them by itself:
+/// names are read, and then the part.
 Result<std::optional<ir::NodeId>> expand_numpy(const op::Expansion& expansion) {
   const TypeContext arguments = expansion.arguments();
   const ir::Graph& graph = expansion.builder.graph();
   std::vector<ir::Arg> of_names, of_part;
-  bool is_per_sample = false;
+  bool is_apart = op::hidden_text(expansion.call.args, op::kDeviceArg) == "gpu";
   const std::vector<ArgSpec> parts = array_parts();
   for (const ir::Arg& arg : expansion.call.args) {
     const bool is_of_part =
         std::ranges::find(parts, arg.name, &ArgSpec::name) != parts.end() || arg.name == op::kDeviceArg;
     (is_of_part ? of_part : of_names).push_back(arg);
     if (!arg.is_value()) continue;
-    is_per_sample = true;
+    is_apart = true;
     // The reader stands before every branch, and what it is given must be known there.
     if (graph.value(arg.as_value()).block != 0)
       return arguments.error(fmt::format("readers.numpy: {} depends on a branch", arg.name),
                              "a reader reads for every sample: compute its bounds before the `if`", arg.name);
   }
-  if (!is_per_sample) return std::nullopt;
+  if (!is_apart) return std::nullopt;
   GALATEA_ASSIGN(const std::vector<Port> ports, ports_of_arrays(arguments));
   std::erase_if(of_names, [](const ir::Arg& arg) {
     return arg.name == "register_buffers" || arg.name == "use_o_direct";
@@ -217,6 +219,13 @@ void define_numpy_part(RecipeBuilder& b) {
   native.scalars = std::move(scalars);
   native.config = text;
   native.makes = "array";
+  native.device = {
+      .name = native::kCufile,
+      .reads = true,
+      .suited = {fmt::format("arrays that lie in a file of this machine, in C's order and in one piece of at "
+                             "least {} bytes, where the GPU's memory has no limit",
+                             native::kLeastCufileBytes),
+                 "the others are read by the host, and go up with the batch"}};
   b.output_native(0, std::move(native), std::move(extents));
 }
 
@@ -231,8 +240,8 @@ Operator make_readers_numpy() {
       "its bounds may be the sample's own. "
       "Bounds count elements, or are shares of an extent, rounded half away from zero (a shape behind a relative "
       "start: its end). Arrays in Fortran's "
-      "order come out in C's. Format: numpy.lib.format, versions 1 to 3, little endian. With device=\"gpu\" the "
-      "host reads them, too, and they lie on the GPU.";
+      "order come out in C's. Format: numpy.lib.format, versions 1 to 3, little endian. With device=\"gpu\" they "
+      "lie on the GPU, which reads them by itself where cuFile is here and it suits them; else the host reads.";
   reader.args = array_files();
   append(reader.args, array_parts());
   append(reader.args, {ignored("register_buffers", ArgKind::kBool, true, "Of GPUs."),

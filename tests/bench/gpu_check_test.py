@@ -145,6 +145,31 @@ class GpuCheck(unittest.TestCase):
         self.assertEqual(states["memcheck"], "failed", said)
         self.assertEqual(process.returncode, 1)
 
+    def test_arrays_are_read_both_ways(self):
+        quick = "#!/bin/sh\nsleep 0.1\n"
+        bench = f'#!/bin/sh\ncase "$*" in *:arrays*) exec {BUILD}/bin/gpu_bench "$@" ;; esac\n'
+        self.replace({"bin/gpu_test": quick, "bin/galatea-samples": quick, "bin/gpu_bench": bench})
+        process = self.start(100, GALATEA_GPU_CHECK_ARRAYS="3", GALATEA_GPU_CHECK_ARRAY_ROWS="16")
+        self.addCleanup(process.communicate)
+        self.addCleanup(process.terminate)
+        rows = {}
+        limit = time.monotonic() + 90
+        while len(rows) < 2 and time.monotonic() < limit and process.poll() is None:
+            time.sleep(0.5)
+            if not self.file.exists():
+                continue
+            parts = {part["part"]: part for part in self.document()["parts"]}
+            for way in ("must", "off"):
+                for row in parts.get(f"arrays-by-cufile-{way}", {}).get("result", {}).get("pipelines", []):
+                    rows[way] = row
+        self.assertEqual(parts["drawing-arrays"]["state"], "passed")
+        array = 16 * 4096 * 4
+        self.assertEqual(rows["must"]["storage"], "cuFile 1.14")
+        self.assertGreater(rows["must"]["storage_bytes_per_batch"], array)
+        self.assertLess(rows["must"]["upload_bytes_per_batch"], array)
+        self.assertEqual(rows["off"]["storage"], "")
+        self.assertGreater(rows["off"]["upload_bytes_per_batch"], array)
+
     def test_a_measurement_counts_its_samples(self):
         """12 photographs in batches of 8: a batch of 8, one of 4, whatever the batch size says."""
         (self.folder / "bin" / "gpu_test").unlink()

@@ -9,6 +9,8 @@ namespace galatea::testing {
 template <typename A, typename B>
 constexpr bool is_same_kind = sizeof(A) == sizeof(B) && std::is_pointer_v<A> == std::is_pointer_v<B> &&
                               std::is_floating_point_v<A> == std::is_floating_point_v<B>;
+template <>
+inline constexpr bool is_same_kind<void, void> = true;
 
 template <typename A, typename B>
 struct SameShape : std::false_type {};

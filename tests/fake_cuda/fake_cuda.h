@@ -58,4 +58,7 @@ using FakeCudaCapture = void(void* stream, int mode);
 /// driver.
 using FakeCudaEnqueue = int(void* stream, const char* what, void (*run)(void*), void (*drop)(void*),
                             void* context, const void* reads, const void* writes, int64_t written);
+/// fake_cuda_write: another fake library has written so many bytes of the device's, beside all streams, before it
+/// returns. A code of the driver.
+using FakeCudaWrite = int(const char* what, void* to, const void* from, int64_t bytes);
 }

@@ -508,6 +508,24 @@ ENTRY int fake_cuda_enqueue(void* handle, const char* what, void (*run)(void*), 
   return code::kSuccess;
 }
 
+ENTRY int fake_cuda_write(const char* what, void* to, const void* from, int64_t bytes) {
+  State& state = State::get();
+  std::lock_guard lock(state.mutex);
+  static const int kNumber = state.take_number();
+  static uint64_t count = 0;
+  if (current_devices.empty()) return code::kInvalidContext;
+  Stream::Operation operation;
+  operation.tick = {kNumber, ++count, what};
+  // It comes behind what the host has waited for, and what is given to streams from now on behind it.
+  state.host[kNumber] = count;
+  operation.clock = state.host;
+  operation.device = current_devices.back();
+  if (!state.executes) return code::kSuccess;
+  if (!state.use(to, operation, true, "target", bytes)) return code::kInvalidValue;
+  std::memcpy(to, from, static_cast<size_t>(bytes));
+  return code::kSuccess;
+}
+
 // ---- for tests
 
 ENTRY void fake_cuda_count(FakeCudaCounters* out) {

@@ -1,5 +1,8 @@
 // What a batch costs between decoded bytes on the GPU and the batch there, counted in the plan: launches,
 // uploads of parameters, waits. No time is measured.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 
 #include "tests/gpu/planned.h"
@@ -362,6 +365,8 @@ TEST(GpuCounts, TheReportNamesEachBranch) {
     blocks of an arm that a sample does not take leave at once
   decoded for the GPU:
     the results of decoders.image_random_crop: where nvJPEG is here it decodes those that suit it; the CPU the others, before they go up (line 9)
+      JPEGs of 8 bits in grey or YCbCr, upright, of which enough is read
+      by the JPEG engine, where the GPU has one: baseline files of one scan that are 4:4:4 or grey; not those whose chroma it would enlarge its own way, unless hw_decoder_load says so
   uploads (host to GPU), in few copies a batch:
     the result of decoders.image_random_crop: read by resize (line 9)
   branch on a condition of the GPU (line 11): both arms are launched, and the GPU leaves one out
@@ -484,6 +489,30 @@ TEST(GpuCounts, ConditionsPlacedByCost) {
   EXPECT_GT(kernels_on_cpu(asking), 0) << plan::to_text(asking.report.device);
 }
 
+/// Which images nvJPEG gets, which of them its engine does, and why no others.
+TEST(GpuCounts, ExplainSaysWhatTheJpegEngineDecodes) {
+  const auto suited = [](const std::string& args) {
+    const Planned planned =
+        plan_for_gpu(training("    label = fn.decoders.image(encoded, device='mixed'" + args + ")\n"));
+    EXPECT_TRUE(planned.program) << planned.error;
+    for (const auto& each : planned.report.device.decodes)
+      if (each.what == "the results of decoders.image")
+        return fmt::format("{}", fmt::join(each.suited, "; "));
+    return std::string("nobody");
+  };
+  const auto expect = [&](const std::string& args, const std::string& words) {
+    const std::string found = suited(args);
+    EXPECT_NE(found.find(words), std::string::npos) << args << ": " << found;
+  };
+  expect("", "4:4:4 or grey; not those whose chroma it would enlarge its own way, unless hw_decoder_load");
+  expect("", "in grey or YCbCr, upright, of which");
+  expect(", adjust_orientation=False", "in grey or YCbCr, of which");
+  expect(", hw_decoder_load=0.65", "but 4:1:1 and 4:1:0 ones, since hw_decoder_load is more than 0");
+  expect(", hw_decoder_load=0.0", "none, since hw_decoder_load is 0");
+  expect(", dtype=types.FLOAT", "none, since dtype is another than UINT8");
+  expect(", output_type=types.YCbCr", "none, since output_type is YCBCR");
+}
+
 /// Images that only the GPU reads may be decoded there; the report says so, on any machine.
 TEST(GpuCounts, DecodesThatAGpuMayDo) {
   const auto decodes = [](const std::string& body) {
@@ -499,6 +528,9 @@ TEST(GpuCounts, DecodesThatAGpuMayDo) {
   EXPECT_EQ(report.decodes[0].what, "the results of decoders.image_random_crop");
   EXPECT_GT(report.decodes[0].line, 0U);
   EXPECT_NE(plan::to_text(report).find("decoded for the GPU:\n    the results of"), std::string::npos)
+      << plan::to_text(report);
+  ASSERT_EQ(report.decodes[0].suited.size(), 2U);
+  EXPECT_NE(plan::to_text(report).find("\n      " + report.decodes[0].suited[1] + "\n"), std::string::npos)
       << plan::to_text(report);
   EXPECT_TRUE(runtime::may_decode_on_device(*planned.program));
   EXPECT_TRUE(runtime::verify(*planned.program));

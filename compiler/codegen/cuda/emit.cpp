@@ -341,7 +341,12 @@ class Emitter {
     if (is_natural && indices_->is_positive(e.args[1]))
       return fmt::format("({0})(({1})({2}) {3} ({1})({4}))", type, natural, a,
                          e.op == ScalarOp::kDiv ? "/" : "%", b);
-    return fmt::format("galatea_{}({}, {}, &flags)", name_of(e.op), a, b);
+    // A sum that may be less than 0 is a place that is folded at an edge, and nearly always inside.
+    const bool is_sum = e.args[0]->kind == ExprKind::kOp &&
+                        (e.args[0]->op == ScalarOp::kAdd || e.args[0]->op == ScalarOp::kSub);
+    const bool is_folded = indices_ && e.type == DType::kI64 && e.op == ScalarOp::kRem && is_sum &&
+                           !is_natural && !kernel::is_const(e.args[1]);
+    return fmt::format("galatea_{}({}, {}, &flags)", is_folded ? "fold" : name_of(e.op), a, b);
   }
   std::string narrow_operation(const ExprNode& e) {
     const auto arg = [&](size_t i) { return narrow(e.args[i]); };

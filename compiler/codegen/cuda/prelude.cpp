@@ -301,6 +301,9 @@ template <typename T> GALATEA_INLINE T galatea_max(T a, T b) { return a > b ? a 
     if (b == 0) { *flags |= 1u; return 0; } \
     if (SIGNED && b == (T)-1) return 0; \
     return (T)(a % b); \
+  } \
+  GALATEA_INLINE T galatea_fold(T a, T b, u32* flags) { \
+    return b > 0 && (U)a < (U)b ? a : galatea_rem(a, b, flags); \
   }
 GALATEA_INTEGER(i8, u8, u32, 8, true)
 GALATEA_INTEGER(u8, u8, u32, 8, false)

@@ -1,5 +1,5 @@
-// See offer_decodes.h. Uses are followed from the outputs upwards.
-#include "compiler/plan/offer_decodes.h"
+// See offer_work.h. Uses are followed from the outputs upwards.
+#include "compiler/plan/offer_work.h"
 
 #include "compiler/op/devices.h"
 #include "compiler/op/schema.h"
@@ -69,7 +69,8 @@ class Uses {
 
 }  // namespace
 
-std::vector<bool> offer_decodes(const ir::Graph& graph, const ValueTable& table, const Placement& placement) {
+std::vector<bool> offer_work(const ir::Graph& graph, const ValueTable& table, const Placement& placement,
+                             bool offers_decodes) {
   std::vector<bool> out;
   if (!placement.uses_gpu()) return out;
   const Uses uses(graph, table, placement);
@@ -77,7 +78,8 @@ std::vector<bool> offer_decodes(const ir::Graph& graph, const ValueTable& table,
     for (ir::NodeId id : block.nodes) {
       const ir::Node& node = graph.node(id);
       const op::NativeOutput* maker = op::maker_of(table.lowering(id));
-      if (!maker || !maker->device || op::hidden_text(node.args, op::kPlacedArg) != "mixed") continue;
+      const std::string place = op::hidden_text(node.args, op::kPlacedArg);
+      if (!maker || !maker->device || (place == "mixed" ? !offers_decodes : place != "gpu")) continue;
       const bool dense = maker->device->dense_axes >= graph.type(node.outputs[0]).ndim;
       if (!uses.are_of_gpu(node.outputs[0], dense)) continue;
       out.resize(graph.nodes.size());
