@@ -10,10 +10,10 @@
 
 namespace galatea::native::cufile {
 
-/// CUfileError_t: a code of cuFile's, and one of the driver's behind kDriverError.
+/// CUfileError_t: a code of cuFile's, and one of the driver's behind kDriverError. As C has it, by value.
 struct Answer {
-  int error = 0;
-  int driver = 0;
+  int error;
+  int driver;
 };
 
 using Handle = void*;  ///< CUfileHandle_t: a file that was registered
