@@ -52,6 +52,8 @@ class GpuCheck(unittest.TestCase):
             "TMPDIR": str(self.folder),
             "GALATEA_GPU_CHECK_SECONDS": str(seconds),
             "GALATEA_GPU_CHECK_PHOTOGRAPHS": "12",
+            "GALATEA_GPU_CHECK_ARRAYS": "3",
+            "GALATEA_GPU_CHECK_ARRAY_ROWS": "16",
             "GALATEA_GPU_BENCH_SECONDS": "0.01",
             "GALATEA_GPU_BENCH_BATCH_SIZES": "8",
             **settings,
@@ -149,7 +151,7 @@ class GpuCheck(unittest.TestCase):
         quick = "#!/bin/sh\nsleep 0.1\n"
         bench = f'#!/bin/sh\ncase "$*" in *:arrays*) exec {BUILD}/bin/gpu_bench "$@" ;; esac\n'
         self.replace({"bin/gpu_test": quick, "bin/galatea-samples": quick, "bin/gpu_bench": bench})
-        process = self.start(100, GALATEA_GPU_CHECK_ARRAYS="3", GALATEA_GPU_CHECK_ARRAY_ROWS="16")
+        process = self.start(100)
         self.addCleanup(process.communicate)
         self.addCleanup(process.terminate)
         rows = {}
