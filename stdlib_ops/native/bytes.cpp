@@ -232,18 +232,18 @@ bool ReadOrder::asks_for(int64_t offset, int64_t bytes) {
 void ReadOrder::note_wait(int64_t offset, std::chrono::nanoseconds waited) {
   const std::lock_guard lock(mutex_);
   // Where reads jump, what lies between two waits was not all read.
-  if (num_waits_ == 0 || std::abs(offset - last_wait_) > kMostAsked) {
-    num_waits_ = 0;
+  if (!has_begun_ || std::abs(offset - last_wait_) > kMostAsked) {
+    has_begun_ = true;
     first_wait_ = offset;
     waited_ = {};
   }
   last_wait_ = offset;
   waited_ += waited;
-  if (++num_waits_ < kWaitsToJudge) return;
+  const int64_t bytes = offset - first_wait_;
+  if (bytes < kBytesToJudge && waited_ < kWaitToJudge) return;
   const double seconds = std::chrono::duration<double>(waited_).count();
-  is_slow_.store(static_cast<double>(offset - first_wait_) < seconds * kQuickBytesPerSecond,
-                 std::memory_order_relaxed);
-  num_waits_ = 0;
+  is_slow_.store(static_cast<double>(bytes) < seconds * kQuickBytesPerSecond, std::memory_order_relaxed);
+  has_begun_ = false;
 }
 
 void ask_ahead(int file, int64_t offset, int64_t bytes) {

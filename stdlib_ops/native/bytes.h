@@ -74,13 +74,15 @@ class ReadOrder {
   void note_wait(int64_t offset, std::chrono::nanoseconds waited);
 
  private:
-  static constexpr int kWaitsToJudge = 8;
+  /// A disk is judged by so many bytes, or so long a wait for fewer: it begins to read ahead in small pieces.
+  static constexpr int64_t kBytesToJudge = int64_t{4} << 20;
+  static constexpr std::chrono::milliseconds kWaitToJudge{50};
   static constexpr double kQuickBytesPerSecond = 100e6;
 
   std::atomic<int64_t> told_end_{-1 - kMostAsked};
   std::atomic<bool> is_slow_{false};
   std::mutex mutex_;
-  int num_waits_ = 0;
+  bool has_begun_ = false;
   int64_t first_wait_ = 0, last_wait_ = 0;
   std::chrono::nanoseconds waited_{};
 };

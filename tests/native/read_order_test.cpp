@@ -50,6 +50,9 @@ TEST(ReadOrder, AsksForPartsInOrderWhereTheDiskIsSlow) {
   EXPECT_TRUE(asks());  // thirteen megabytes a second
   wait(512 * 1024, microseconds(1000));
   EXPECT_FALSE(asks());
+  // As every disk begins, which reads ahead in larger and larger pieces.
+  wait(8 * 1024, microseconds(2000));
+  EXPECT_FALSE(asks());
   // Waits that lie far apart say nothing of what was read between them.
   for (int i = 0; i < 16; ++i) order.note_wait(at += 2 * kMostAsked, microseconds(20'000));
   EXPECT_FALSE(asks());
