@@ -42,8 +42,8 @@ Result<CompiledForChoice> compile_for_choice(const ir::Graph& graph, const Sourc
                                              CompileOptions options, bool may_stay_on_cpu,
                                              CompileReport* report);
 
-/// Of a program with calls of device="mixed": what decodes for them on this machine, in words; empty where
-/// there is nothing to say.
+/// Of a program with calls whose work a GPU may do: what decodes (device="mixed") and reads (device="gpu") for
+/// them on this machine, in words; empty where there is nothing to say.
 std::string note_on_alternatives(const runtime::Program& program, const runtime::NativeTable& natives);
 
 }  // namespace galatea

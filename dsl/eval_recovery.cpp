@@ -139,8 +139,6 @@ std::vector<ir::Type> types_of_data() {
   return types;
 }
 
-constexpr size_t kRowOfFloats = 9;  ///< of types_of_data: f32[?]
-
 bool is_same_error(const Diagnostic& a, const Diagnostic& b) {
   return a.span == b.span && a.message == b.message;
 }
@@ -166,8 +164,11 @@ Value Evaluator::check_beside_poison(op::GraphBuilder::NodeSpec call, std::vecto
   // Inputs behind the first are often rows of numbers: anchors and shapes of windows, boxes of a picture.
   std::vector<std::pair<ir::ValueId, ir::ValueId>> possible;
   for (const ir::ValueId data : unknown_data_) possible.emplace_back(data, data);
+  const auto row = std::ranges::find_if(unknown_data_, [&](ir::ValueId data) {
+    return graph_->type(data).dtype == DType::kF32 && graph_->type(data).ndim == 1;
+  });
   if (std::ranges::count(inputs, ir::kNoId) > 1)
-    for (const ir::ValueId data : unknown_data_) possible.emplace_back(data, unknown_data_[kRowOfFloats]);
+    for (const ir::ValueId data : unknown_data_) possible.emplace_back(data, *row);
   for (const auto& [data, rest] : possible) {
     op::GraphBuilder::NodeSpec asked = call;
     for (const ir::ValueId input : inputs)

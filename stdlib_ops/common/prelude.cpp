@@ -136,6 +136,17 @@ void check_finite(RecipeBuilder& b, std::string_view name, const std::vector<Exp
             fmt::format("{} must be finite, not {{}}", name), {number}, {}, std::string(name));
 }
 
+Status check_addressable(const TypeContext& ctx, const ir::Type& type, const std::string& arg) {
+  // Of an empty tensor there is nothing to say, and of extents that are not known the run does.
+  const bool is_known = std::ranges::all_of(type.extents, [](int64_t extent) { return extent > 0; });
+  if (!is_known || std::ssize(type.extents) > runtime::kMaxRank) return {};
+  if (const auto bytes = runtime::dense_bytes(type.dtype, type.extents); !bytes)
+    return ctx.error(fmt::format("{}: a tensor of extents [{}] is beyond any memory", ctx.op().name,
+                                 fmt::join(type.extents, ", ")),
+                     "at most 2^46 bytes can be addressed", arg);
+  return {};
+}
+
 Expr finite_arg(RecipeBuilder& b, std::string_view name) {
   const Expr number = b.arg(name, DType::kF32);
   check_finite(b, name, {number});

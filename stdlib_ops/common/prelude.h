@@ -73,6 +73,8 @@ struct ListPrefix {
 ListPrefix list_prefix(RecipeBuilder& b, std::string_view name, int n, DType type);
 /// Fails samples in which one of an argument's numbers is infinite or no number.
 void check_finite(RecipeBuilder& b, std::string_view name, const std::vector<Expr>& numbers);
+/// An error, at this argument, where what is known of the extents is beyond any memory.
+Status check_addressable(const TypeContext& ctx, const ir::Type& type, const std::string& arg);
 /// A number argument as f32, which must be finite.
 Expr finite_arg(RecipeBuilder& b, std::string_view name);
 /// The same of a factor that may be computed on a GPU, which is not waited for.

@@ -4,7 +4,6 @@
 // number.
 #include "stdlib_ops/common/pointwise.h"
 #include "stdlib_ops/operators.h"
-#include "stdlib_ops/random/draw.h"
 
 namespace galatea::ops {
 namespace {

@@ -10,19 +10,6 @@ ArgSpec shape_arg() {
           .documentation = "Extents of the output; one element without dimensions if not given."};
 }
 
-Status check_addressable(const TypeContext& ctx, const ir::Type& type, const std::string& arg) {
-  int64_t volume = 1;
-  for (const int64_t extent : type.extents) {
-    if (extent <= 0) return {};
-    if (extent > runtime::kMostTensorBytes / size_of(type.dtype) / volume)
-      return ctx.error(fmt::format("{}: a tensor of extents [{}] is beyond any memory", ctx.op().name,
-                                   fmt::join(type.extents, ", ")),
-                       "at most 2^46 bytes can be addressed", arg);
-    volume *= extent;
-  }
-  return {};
-}
-
 Result<ir::Type> drawn_type(const TypeContext& ctx, DType dtype, int like) {
   ir::Type out;
   out.dtype = dtype;

@@ -11,8 +11,6 @@
 namespace galatea::ops {
 
 ArgSpec shape_arg();
-/// An error, at this argument, where what is known of the extents is beyond any memory.
-Status check_addressable(const TypeContext& ctx, const ir::Type& type, const std::string& arg);
 /// The output's type: 0-d where neither shape nor shape_like (input number `like`) is given.
 Result<ir::Type> drawn_type(const TypeContext& ctx, DType dtype, int like);
 /// Output 0, element by element: `draw` gets the element's row-major number (i64) and returns a value of any

@@ -10,15 +10,19 @@ namespace {
 
 template <typename Function>
 Function* entry_point(const char* name) {
-  static void* const kLibrary =
-      dlopen((fake_cuda_folder() + "/libcuda.so.1").c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-  if (!kLibrary) ADD_FAILURE() << dlerror();
-  return kLibrary ? reinterpret_cast<Function*>(dlsym(kLibrary, name)) : nullptr;
+  return find_in_fake<Function>("libcuda.so.1", name);
 }
 
 }  // namespace
 
 std::string fake_cuda_folder() { return GALATEA_BINARY_DIR "/fake_cuda"; }
+
+void* find_in_fake(const char* library, const char* name) {
+  void* const found =
+      dlopen((fake_cuda_folder() + "/" + library).c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+  if (!found) ADD_FAILURE() << dlerror();
+  return found ? dlsym(found, name) : nullptr;
+}
 
 FakeCuda::FakeCuda(const FakeSettings& settings) {
   setenv("GALATEA_CUDA_LIBRARY_PATH", fake_cuda_folder().c_str(), 1);

@@ -61,6 +61,12 @@ class FakeVariable {
 
 /// Where the libraries of tests/fake_cuda are.
 std::string fake_cuda_folder();
+/// A symbol of one of them ("libcufile.so.0"), which stays loaded; a test failure and null if it is not there.
+void* find_in_fake(const char* library, const char* name);
+template <typename Function>
+Function* find_in_fake(const char* library, const char* name) {
+  return reinterpret_cast<Function*>(find_in_fake(library, name));
+}
 /// The context of device 0 of the fake driver; a test failure and null if there is none.
 std::shared_ptr<const runtime::cuda::Context> fake_context();
 /// The first code of an error: "G0957".

@@ -1,6 +1,5 @@
 // Images that the GPU decodes: over the fake nvJPEG the bits of the CPU's decoder; which images are whose;
 // what fails, and what is left of it. GpuDecode.* runs on a real GPU too, within a tolerance.
-#include <dlfcn.h>
 #include <fmt/format.h>
 
 #include <array>
@@ -12,6 +11,7 @@
 #include "runtime/session.h"
 #include "stdlib_ops/native/nvjpeg/nvjpeg.h"
 #include "tests/fake_cuda/fake_nvjpeg.h"
+#include "tests/gpu/delivered.h"
 #include "tests/gpu/planned.h"
 #include "tests/gpu/test_device.h"
 #include "tests/native/encoders.h"
@@ -26,9 +26,7 @@ using runtime::DecodeChoice;
 
 template <typename Function>
 Function* find(const char* name) {
-  static void* const kLibrary =
-      dlopen((fake_cuda_folder() + "/libnvjpeg.so.12").c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-  return kLibrary ? reinterpret_cast<Function*>(dlsym(kLibrary, name)) : nullptr;
+  return find_in_fake<Function>("libnvjpeg.so.12", name);
 }
 FakeNvjpegCounters jpeg_counters() {
   FakeNvjpegCounters out;
@@ -39,18 +37,6 @@ void reset_jpeg() {
   find<FakeNvjpegFail>("fake_nvjpeg_fail")(0, 0);
   find<FakeNvjpegReset>("fake_nvjpeg_reset")();
 }
-
-/// An environment variable for the length of a test.
-class Variable {
- public:
-  Variable(const char* name, const char* value) : name_(name) { setenv(name, value, 1); }
-  ~Variable() { unsetenv(name_); }
-  Variable(const Variable&) = delete;
-  Variable& operator=(const Variable&) = delete;
-
- private:
-  const char* name_;
-};
 
 /// A folder of files, in the order of their names.
 class Folder {
@@ -81,73 +67,6 @@ class Folder {
 File jpeg(int height, int width, const JpegSettings& settings = {}, int channels = 3) {
   return native::encode_jpeg(
       native::make_picture(height, width, channels, static_cast<uint32_t>(7 * height + width)), settings);
-}
-
-struct Delivered {
-  std::vector<std::string> samples;  ///< extents and bytes of the first output
-  std::string error;
-  runtime::DeviceStatistics device;
-};
-
-/// What one epoch delivers; `decoder` nothing: on the CPU.
-Delivered deliver(const std::string& text, std::optional<DecodeChoice> decoder, int threads = 2,
-                  int64_t memory_limit = 0) {
-  Delivered out;
-  SourceMap sources;
-  dsl::FrontendOptions frontend;
-  frontend.host.device = decoder ? "gpu" : "cpu";
-  frontend.host.gpu_is_here = decoder.has_value();
-  auto staged = dsl::stage_pipeline("test.dali-dsl", text, frontend, product().registry, sources);
-  for (const Diagnostic& diagnostic : staged.diagnostics) out.error += render_text(diagnostic, sources);
-  if (!staged.ok) return out;
-  out.error.clear();
-  CompileOptions options;
-  options.registry = &product().registry;
-  const auto backend = codegen::make_interpreter_backend();
-  options.backend = backend.get();
-  GpuChoice choice;
-  if (decoder) {
-    auto found = choose_gpu("gpu", GpuPurpose::kRun, codegen::default_cache_options());
-    if (!found) return out.error = found.error().message(), out;
-    choice = std::move(*found);
-    options.gpu = choice.target;
-    options.gpu->decoder = *decoder;
-  }
-  auto program = compile(*staged.graphs.front(), sources, options);
-  if (!program) return out.error = program.error().message(), out;
-  runtime::SessionOptions session_options;
-  session_options.executor = threads > 1 ? runtime::ExecutorKind::kCpu : runtime::ExecutorKind::kInline;
-  session_options.num_threads = threads;
-  session_options.device.memory_limit = memory_limit;
-  auto session = runtime::Session::create(*program, product().natives, session_options);
-  if (!session) {
-    out.error = session.error().diagnostics.front().code + " " + session.error().message();
-    return out;
-  }
-  for (;;) {
-    auto batch = (*session)->next();
-    if (!batch) {
-      out.error = batch.error().diagnostics.front().code + " " + batch.error().message();
-      break;
-    }
-    if (!*batch) break;
-    for (const runtime::Tensor& sample : (**batch)->outputs[0].samples) {
-      std::string bytes(static_cast<size_t>(sample.num_bytes()), '\0');
-      auto* to = reinterpret_cast<uint8_t*>(bytes.data());
-      if (sample.memory == runtime::Memory::kDevice) {
-        if (Status status = (**batch)->device->download(sample, to); !status) {
-          out.error = status.error().diagnostics.front().code + " " + status.error().message();
-          return out;
-        }
-      } else {
-        runtime::copy_dense(sample, to);
-      }
-      out.samples.push_back(
-          fmt::format("{}x{}x{}:", sample.extents[0], sample.extents[1], sample.extents[2]) + bytes);
-    }
-  }
-  out.device = (*session)->statistics().device;
-  return out;
 }
 
 std::string pipeline(const Folder& folder, const std::string& decoder_args, const std::string& rest,
@@ -401,7 +320,7 @@ TEST_F(FakeDecode, WhatTheJpegEngineRefusesIsTheOthers) {
   }
   ASSERT_GT(odd, 0);
   ASSERT_LT(odd, 9);
-  const Variable refuses("FAKE_NVJPEG_REFUSES", "engine");
+  const FakeVariable refuses("FAKE_NVJPEG_REFUSES", "engine");
   expect_same(pipeline(folder, "", kThroughAKernel), 9);
   EXPECT_EQ(jpeg_counters().by_engine, odd);
   EXPECT_EQ(jpeg_counters().host_entropy, 9 - odd);
@@ -431,7 +350,7 @@ TEST_F(FakeDecode, WhatNvjpegRefusesIsTheCpus) {
   ASSERT_GT(odd, 0);
   ASSERT_LT(odd, 9);
   for (const char* where : {"parse", "support", "host"}) {
-    const Variable refuses("FAKE_NVJPEG_REFUSES", where);
+    const FakeVariable refuses("FAKE_NVJPEG_REFUSES", where);
     SCOPED_TRACE(where);
     expect_same(pipeline(folder, "", kThroughAKernel), odd);
     expect_same(pipeline(folder, ", hybrid_huffman_threshold=1", kThroughAKernel), odd);
@@ -485,7 +404,7 @@ TEST_F(FakeDecode, Choices) {
   EXPECT_EQ(by_cpu.device.decoder, "");
   EXPECT_EQ(jpeg_counters().calls, 0);
 
-  const Variable old("FAKE_NVJPEG_VERSION", "12.0");
+  const FakeVariable old("FAKE_NVJPEG_VERSION", "12.0");
   const Delivered found = deliver(text, DecodeChoice::kAuto);
   EXPECT_EQ(found.error, "");
   EXPECT_TRUE(wanted.samples == found.samples);

@@ -1,6 +1,5 @@
 // Arrays that the GPU reads by itself: over the fake cuFile the bits of the host's reader; which arrays are whose,
 // and why; what fails, and what is left of it.
-#include <dlfcn.h>
 #include <fmt/format.h>
 
 #include <cerrno>
@@ -13,6 +12,7 @@
 #include "stdlib_ops/native/in_file.h"
 #include "stdlib_ops/native/npy_source.h"
 #include "tests/fake_cuda/fake_cufile.h"
+#include "tests/gpu/delivered.h"
 #include "tests/gpu/planned.h"
 #include "tests/gpu/test_device.h"
 
@@ -23,9 +23,7 @@ namespace fs = std::filesystem;
 
 template <typename Function>
 Function* of_cufile(const char* name) {
-  static void* const kLibrary =
-      dlopen((fake_cuda_folder() + "/libcufile.so.0").c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-  return kLibrary ? reinterpret_cast<Function*>(dlsym(kLibrary, name)) : nullptr;
+  return find_in_fake<Function>("libcufile.so.0", name);
 }
 FakeCufileCounters file_counters() {
   FakeCufileCounters out;
@@ -73,13 +71,6 @@ class Arrays {
   int count_ = 0;
 };
 
-struct Read {
-  std::vector<std::string> samples;  ///< extents and bytes of both outputs, one behind the other
-  std::string error;
-  runtime::DeviceStatistics device;
-  int64_t skipped = 0;
-};
-
 std::string text_of_pipeline(const Arrays& arrays, const std::string& args = {},
                              const std::string& on_error = "raise", int batch = 3) {
   return fmt::format(
@@ -91,64 +82,8 @@ std::string text_of_pipeline(const Arrays& arrays, const std::string& args = {},
       batch, on_error, arrays.root(), args);
 }
 
-enum class Where : uint8_t { kHost, kGpu };
-
-Read read(const std::string& text, Where where, int threads = 2, int64_t memory_limit = 0) {
-  Read out;
-  SourceMap sources;
-  dsl::FrontendOptions frontend;
-  frontend.host.device = where == Where::kGpu ? "gpu" : "cpu";
-  frontend.host.gpu_is_here = where == Where::kGpu;
-  auto staged = dsl::stage_pipeline("test.dali-dsl", text, frontend, product().registry, sources);
-  for (const Diagnostic& diagnostic : staged.diagnostics) out.error += render_text(diagnostic, sources);
-  if (!staged.ok) return out;
-  out.error.clear();
-  CompileOptions options;
-  options.registry = &product().registry;
-  const auto backend = codegen::make_interpreter_backend();
-  options.backend = backend.get();
-  GpuChoice choice;
-  if (where == Where::kGpu) {
-    auto found = choose_gpu("gpu", GpuPurpose::kRun, codegen::default_cache_options());
-    if (!found) return out.error = found.error().message(), out;
-    choice = std::move(*found);
-    options.gpu = choice.target;
-  }
-  auto program = compile(*staged.graphs.front(), sources, options);
-  if (!program) return out.error = program.error().message(), out;
-  runtime::SessionOptions session_options;
-  session_options.executor = threads > 1 ? runtime::ExecutorKind::kCpu : runtime::ExecutorKind::kInline;
-  session_options.num_threads = threads;
-  session_options.device.memory_limit = memory_limit;
-  auto session = runtime::Session::create(*program, product().natives, session_options);
-  const auto say = [&](const Error& error) {
-    out.error = error.diagnostics.front().code + " " + error.message();
-  };
-  if (!session) return say(session.error()), out;
-  for (;;) {
-    auto batch = (*session)->next();
-    if (!batch) {
-      say(batch.error());
-      break;
-    }
-    if (!*batch) break;
-    for (const auto& output : (**batch)->outputs)
-      for (const runtime::Tensor& sample : output.samples) {
-        std::string bytes(static_cast<size_t>(sample.num_bytes()), '\0');
-        auto* to = reinterpret_cast<uint8_t*>(bytes.data());
-        if (sample.memory == runtime::Memory::kDevice) {
-          if (const Status status = (**batch)->device->download(sample, to); !status)
-            return say(status.error()), out;
-        } else {
-          runtime::copy_dense(sample, to);
-        }
-        out.samples.push_back(fmt::format("{}x{}:", sample.extents[0], sample.extents[1]) + bytes);
-      }
-  }
-  out.device = (*session)->statistics().device;
-  out.skipped = (*session)->statistics().num_skipped;
-  return out;
-}
+constexpr std::nullopt_t kHost = std::nullopt;
+constexpr runtime::DecodeChoice kGpu = runtime::DecodeChoice::kAuto;
 
 class FakeStorage : public ::testing::Test {
  protected:
@@ -168,11 +103,11 @@ class FakeStorage : public ::testing::Test {
     of_cufile<FakeCufileReset>("fake_cufile_reset")();
   }
   /// The host's bits; of the arrays the GPU reads so many.
-  Read expect_same(const std::string& text, int64_t reads, int64_t memory_limit = 0) {
-    const Read wanted = read(text, Where::kHost);
+  Delivered expect_same(const std::string& text, int64_t reads, int64_t memory_limit = 0) {
+    const Delivered wanted = deliver(text, kHost);
     EXPECT_EQ(wanted.error, "") << text;
     reset();
-    Read found = read(text, Where::kGpu, 2, memory_limit);
+    Delivered found = deliver(text, kGpu, 2, memory_limit);
     EXPECT_EQ(found.error, "") << text;
     EXPECT_FALSE(found.samples.empty());
     EXPECT_TRUE(wanted.samples == found.samples) << text;
@@ -187,7 +122,7 @@ class FakeStorage : public ::testing::Test {
 TEST_F(FakeStorage, WholeArraysHaveTheHostsBits) {
   Arrays arrays("whole");
   for (int n = 0; n < 7; ++n) arrays.add(100 + 10 * n, 200);
-  const Read found = expect_same(text_of_pipeline(arrays), 7);
+  const Delivered found = expect_same(text_of_pipeline(arrays), 7);
   EXPECT_EQ(found.device.storage, "cuFile 1.14");
   EXPECT_EQ(found.device.storage_bytes, 7 * 130 * 200 * 4);
   EXPECT_EQ(found.device.host_reads_because, "");
@@ -204,11 +139,11 @@ TEST_F(FakeStorage, LaunchesWaitsAndUploadsDoNotGrow) {
   for (int n = 0; n < 12; ++n) arrays.add(128, 256);
   const std::string text = text_of_pipeline(arrays);
   device_->reset();
-  const Read direct = read(text, Where::kGpu);
+  const Delivered direct = deliver(text, kGpu);
   const FakeCudaCounters by_itself = device_->counters();
   const FakeVariable off("GALATEA_CUFILE", "off");
   device_->reset();
-  const Read through = read(text, Where::kGpu);
+  const Delivered through = deliver(text, kGpu);
   const FakeCudaCounters by_host = device_->counters();
   EXPECT_TRUE(direct.samples == through.samples);
   EXPECT_EQ(direct.device.storage_reads, 12);
@@ -225,24 +160,24 @@ TEST_F(FakeStorage, LaunchesWaitsAndUploadsDoNotGrow) {
 TEST_F(FakeStorage, PartsInOnePieceAreReadAlone) {
   Arrays arrays("parts");
   for (int n = 0; n < 4; ++n) arrays.add(300, 200);
-  const Read rows = expect_same(text_of_pipeline(arrays, ", roi_start=[50, 0], roi_end=[250, 200]"), 4);
+  const Delivered rows = expect_same(text_of_pipeline(arrays, ", roi_start=[50, 0], roi_end=[250, 200]"), 4);
   EXPECT_EQ(rows.device.storage_bytes, 4 * 200 * 200 * 4);
-  const Read drawn =
+  const Delivered drawn =
       expect_same(text_of_pipeline(
                       arrays, ", rel_roi_start=fn.random.uniform(range=[0.0, 0.5], shape=[1]), roi_axes=[0]"),
                   4);
   EXPECT_LT(drawn.device.storage_bytes, 4 * 300 * 200 * 4);
-  const Read columns = expect_same(text_of_pipeline(arrays, ", roi_start=[0, 50]"), 0);
+  const Delivered columns = expect_same(text_of_pipeline(arrays, ", roi_start=[0, 50]"), 0);
   EXPECT_EQ(columns.device.host_reads_because, "4: in more than one piece of its file");
 }
 
 TEST_F(FakeStorage, WhatDoesNotSuitItIsTheHosts) {
   Arrays arrays("refused");
   arrays.add(300, 200).add(200, 300, true).add(20, 30).add(300, 100);
-  const Read some = expect_same(text_of_pipeline(arrays), 2);
+  const Delivered some = expect_same(text_of_pipeline(arrays), 2);
   EXPECT_EQ(some.device.host_reads_because,
             "1: in Fortran's order; 1: shorter than " + std::to_string(native::kLeastCufileBytes) + " bytes");
-  const Read padded =
+  const Delivered padded =
       expect_same(text_of_pipeline(arrays,
                                    ", roi_start=[-10, 0], roi_end=[310, 320], out_of_bounds_policy='pad', "
                                    "fill_value=3"),
@@ -253,7 +188,7 @@ TEST_F(FakeStorage, WhatDoesNotSuitItIsTheHosts) {
 TEST_F(FakeStorage, UnderALimitOfMemoryTheHostReads) {
   Arrays arrays("limit");
   for (int n = 0; n < 4; ++n) arrays.add(128, 256);
-  const Read found = expect_same(text_of_pipeline(arrays), 0, int64_t{64} << 20);
+  const Delivered found = expect_same(text_of_pipeline(arrays), 0, int64_t{64} << 20);
   EXPECT_EQ(found.device.host_reads_because,
             "4: a limit on the GPU's memory, of which this way takes twice as much");
 }
@@ -262,7 +197,7 @@ TEST_F(FakeStorage, FilesThatCufileDoesNotReadAreTheHosts) {
   Arrays arrays("file-system");
   for (int n = 0; n < 4; ++n) arrays.add(128, 256);
   const FakeVariable refuses("FAKE_CUFILE_REGISTER", "5008");
-  const Read found = expect_same(text_of_pipeline(arrays), 0);
+  const Delivered found = expect_same(text_of_pipeline(arrays), 0);
   EXPECT_EQ(found.device.host_reads_because, "4: where cuFile says CU_FILE_IO_NOT_SUPPORTED");
 }
 
@@ -308,13 +243,13 @@ TEST_F(FakeStorage, ReadsThatFailAreTheirSamples) {
         Case{0, 0, "G0802", "131200 bytes are missing", true}}) {
     reset();
     fail_read(2, each.answer, each.number);
-    const Read raised = read(text_of_pipeline(arrays), Where::kGpu, 1);
+    const Delivered raised = deliver(text_of_pipeline(arrays), kGpu, 1);
     EXPECT_EQ(raised.error.substr(0, 5), each.code) << raised.error;
     EXPECT_NE(raised.error.find(each.words), std::string::npos) << raised.error;
     EXPECT_NE(raised.error.find(arrays.path(1)), std::string::npos) << raised.error;
     reset();
     fail_read(2, each.answer, each.number);
-    const Read skipped = read(text_of_pipeline(arrays, "", "skip", 5), Where::kGpu, 1);
+    const Delivered skipped = deliver(text_of_pipeline(arrays, "", "skip", 5), kGpu, 1);
     EXPECT_EQ(skipped.error.empty(), each.is_forgiven) << skipped.error;
     EXPECT_EQ(skipped.skipped, each.is_forgiven ? 1 : 0);
     EXPECT_EQ(skipped.samples.size(), each.is_forgiven ? 2 * 4U : 0U);
@@ -327,7 +262,7 @@ TEST_F(FakeStorage, AFileThatIsBrokenIsTheHostsToDescribe) {
   arrays.add(128, 256).add(128, 256);
   fs::resize_file(arrays.path(1), 1000);
   const std::string text = text_of_pipeline(arrays, ", dtype=types.FLOAT, ndim=2");
-  const Read wanted = read(text, Where::kHost, 1), found = read(text, Where::kGpu, 1);
+  const Delivered wanted = deliver(text, kHost, 1), found = deliver(text, kGpu, 1);
   EXPECT_EQ(wanted.error.substr(0, 5), "G0802");
   EXPECT_EQ(found.error, wanted.error);
 }
@@ -338,14 +273,14 @@ TEST_F(FakeStorage, ItIsUsedWhereItReadsStorageDirectlyOrMust) {
   const FakeVariable choice("GALATEA_CUFILE", "auto");
   EXPECT_EQ(expect_same(text_of_pipeline(arrays), 3).device.storage, "cuFile 1.14");
   const FakeVariable storage("FAKE_CUFILE_STORAGE", "0");
-  const Read none = expect_same(text_of_pipeline(arrays), 0);
+  const Delivered none = expect_same(text_of_pipeline(arrays), 0);
   EXPECT_EQ(none.device.storage, "");
   EXPECT_NE(none.device.host_reads_because.find("reads no storage of this machine directly"),
             std::string::npos);
   const FakeVariable must("GALATEA_CUFILE", "must");
   expect_same(text_of_pipeline(arrays), 3);
   const FakeVariable driver("FAKE_CUFILE_DRIVER", "5001");
-  EXPECT_EQ(read(text_of_pipeline(arrays), Where::kGpu).error.substr(0, 5), "G0962");
+  EXPECT_EQ(deliver(text_of_pipeline(arrays), kGpu).error.substr(0, 5), "G0962");
 }
 
 /// Each call of the driver fails once: the host's bits or a clean error, and nothing is left behind.
@@ -353,9 +288,9 @@ TEST_F(FakeStorage, CallsOfTheDriverThatFailLeaveNothing) {
   Arrays arrays("driver");
   for (int n = 0; n < 3; ++n) arrays.add(128, 256);
   const std::string text = text_of_pipeline(arrays);
-  const Read wanted = read(text, Where::kHost);
+  const Delivered wanted = deliver(text, kHost);
   device_->reset();
-  ASSERT_EQ(read(text, Where::kGpu, 1).error, "");
+  ASSERT_EQ(deliver(text, kGpu, 1).error, "");
   const int64_t calls = device_->counters().calls;
   ASSERT_GT(calls, 20);
   int64_t errors = 0;
@@ -364,7 +299,7 @@ TEST_F(FakeStorage, CallsOfTheDriverThatFailLeaveNothing) {
       device_->reset();
       reset();
       device_->fail(call, code);
-      const Read found = read(text, Where::kGpu, 1);
+      const Delivered found = deliver(text, kGpu, 1);
       device_->fail(0, 0);
       const std::string when = fmt::format("call {}, code {}", call, code);
       if (found.error.empty())
