@@ -1,5 +1,6 @@
 // Calls of operators that failed, or of which not all is known: what they give all the same, so that all that
 // follows is checked. In: a call without the arguments that are missing. Out: data nodes of its types, or poison.
+#include <algorithm>
 #include <charconv>
 
 #include "compiler/op/recovery.h"

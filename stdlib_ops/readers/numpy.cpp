@@ -7,6 +7,7 @@
 
 #include "compiler/ir/attr_json.h"
 #include "compiler/op/devices.h"
+#include "compiler/op/schema.h"
 #include "compiler/op/source.h"
 #include "stdlib_ops/common/prelude.h"
 #include "stdlib_ops/native/cufile_alternative.h"

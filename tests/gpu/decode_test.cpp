@@ -2,6 +2,7 @@
 // what fails, and what is left of it. GpuDecode.* runs on a real GPU too, within a tolerance.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <filesystem>

@@ -1,4 +1,6 @@
 // Flags of kernels on a GPU: a batch is waited for and looked at only where a division may be by zero.
+#include <fmt/format.h>
+
 #include "tests/gpu/gpu_runs.h"
 
 namespace galatea::testing {

@@ -1,4 +1,5 @@
 // Sound at other rates, and where it is not silent, against their formulas in double.
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
