@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -106,6 +107,12 @@ int write_whole_file(const std::string& path, std::string_view bytes) {
   const int failure = write_all(descriptor, bytes);
   if (::close(descriptor) != 0 && failure == 0) return errno;
   return failure;
+}
+
+bool is_disk_full(const std::string& folder) {
+  constexpr uint64_t kLeastRoom = uint64_t{1} << 20;
+  struct statvfs room = {};
+  return ::statvfs(folder.c_str(), &room) == 0 && room.f_bavail * room.f_frsize < kLeastRoom;
 }
 
 bool is_fault(const Diagnostic& diagnostic) { return diagnostic.code.starts_with("G099"); }

@@ -35,6 +35,9 @@ std::expected<std::string, ReadFault> read_to_end(int descriptor, size_t most = 
 int write_all(int descriptor, std::string_view bytes);
 /// The same of a new file, or in place of what a file held.
 int write_whole_file(const std::string& path, std::string_view bytes);
+/// Whether a folder's disk has less than a megabyte left. For libraries and programs that do not say why they
+/// could not write: on a full disk the words of their complaint do not fit either.
+bool is_disk_full(const std::string& folder);
 
 /// Whether it tells a fault of the machine, by its code.
 bool is_fault(const Diagnostic& diagnostic);

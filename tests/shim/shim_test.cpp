@@ -1,8 +1,16 @@
 // The CUDA text of kernels, compiled for the host, computes what stages mean; NVRTC accepts the same text.
 #include <gtest/gtest.h>
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <cstdio>
 #include <cstdlib>
+#include <optional>
 
+#include "base/fault.h"
 #include "compiler/codegen/cuda/emit.h"
 #include "compiler/codegen/cuda/nvrtc.h"
 #include "compiler/codegen/cuda/shim_backend.h"
@@ -150,6 +158,68 @@ TEST(Shim, MissingCompilerIsNamed) {
   EXPECT_EQ(backend.error().kind, ErrorKind::kSystem);
   EXPECT_NE(backend.error().message().find("no-such-compiler-anywhere"), std::string::npos)
       << backend.error().message();
+}
+
+/// In a process of its own, where the cache lies on a disk of `size`: what compiling a text says. Status 77:
+/// this user may not mount anything.
+[[noreturn]] void compile_on_disk_of(const char* size, const std::string& folder) {
+  const bool is_alone = ::unshare(::geteuid() == 0 ? CLONE_NEWNS : CLONE_NEWNS | CLONE_NEWUSER) == 0 &&
+                        ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0;
+  if (!is_alone || ::mount("none", folder.c_str(), "tmpfs", 0, size) != 0) ::_exit(77);
+  setenv("GALATEA_CACHE_DIR", folder.c_str(), 1);
+  const auto library = codegen::ShimLibrary::compile(
+      "extern const char large[1000000] = {1};\n"
+      "GALATEA_KERNEL(nothing, 0, 0) {\n"
+      "  GALATEA_SAMPLE\n"
+      "}\n");
+  if (library) ::_exit(1);
+  std::fprintf(stderr, "%s", library.error().message().c_str());
+  ::_exit(library.error().kind == ErrorKind::kSystem ? 0 : 2);
+}
+
+// A linker's own words do not fit on a full disk: what is left looks like a mistake in the text.
+TEST(Shim, FullDiskIsToldAsSuch) {
+  const std::string folder = ::testing::TempDir() + "galatea_small_disk." + std::to_string(::getpid());
+  ASSERT_EQ(::mkdir(folder.c_str(), 0700), 0);
+  // One page holds no text; half a megabyte holds it, but not the megabyte that the linker makes of it.
+  for (const char* size : {"size=4k", "size=500k"}) {
+    int pipe[2];
+    ASSERT_EQ(::pipe(pipe), 0);
+    const pid_t child = ::fork();
+    if (child == 0) {
+      ::dup2(pipe[1], 2);
+      compile_on_disk_of(size, folder);
+    }
+    ::close(pipe[1]);
+    const std::string words = read_to_end(pipe[0]).value_or("");
+    ::close(pipe[0]);
+    int status = 0;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 77) {
+      ::rmdir(folder.c_str());
+      GTEST_SKIP() << "this user may not mount a small disk";
+    }
+    EXPECT_EQ(status, 0) << words;
+    EXPECT_NE(words.find("cannot write " + folder), std::string::npos) << words;
+    EXPECT_NE(words.find("No space left on device"), std::string::npos) << words;
+  }
+  ::rmdir(folder.c_str());
+}
+
+TEST(Shim, EndedCompilerIsNoMistakeInTheText) {
+  const std::string compiler = ::testing::TempDir() + "galatea_ended_compiler." + std::to_string(::getpid());
+  ASSERT_EQ(write_whole_file(compiler, "#!/bin/sh\nkill -9 $$\n"), 0);
+  ASSERT_EQ(::chmod(compiler.c_str(), 0700), 0);
+  const std::optional<std::string> before =
+      std::getenv("GALATEA_CXX") ? std::optional<std::string>(std::getenv("GALATEA_CXX")) : std::nullopt;
+  setenv("GALATEA_CXX", compiler.c_str(), 1);
+  const auto library = codegen::ShimLibrary::compile("GALATEA_KERNEL(ended, 0, 0) {\n  GALATEA_SAMPLE\n}\n");
+  before ? setenv("GALATEA_CXX", before->c_str(), 1) : unsetenv("GALATEA_CXX");
+  ::unlink(compiler.c_str());
+  ASSERT_FALSE(library);
+  EXPECT_EQ(library.error().kind, ErrorKind::kSystem);
+  EXPECT_NE(library.error().message().find("ended by signal 9"), std::string::npos)
+      << library.error().message();
 }
 
 /// The host's compiler has read them all (Shim.TextOnTheHostEqualsStages), so NVRTC gets as many parts of them

@@ -16,11 +16,10 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <map>
-#include <sstream>
 
 #include "base/cache_folder.h"
+#include "base/fault.h"
 #include "base/settings.h"
 #include "compiler/codegen/cuda/emit.h"
 #include "compiler/codegen/cuda/host_call.h"
@@ -78,15 +77,8 @@ bool is_kept(const fs::path& file) {
   return ::lstat(file.c_str(), &status) == 0 && S_ISREG(status.st_mode) && why_distrusted(status).empty();
 }
 
-std::string read_file(const fs::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  std::ostringstream text;
-  text << in.rdbuf();
-  return text.str();
-}
-
-/// Runs a program found on PATH; its error output goes to `log`. The exit status, or -1 if it could not be
-/// started.
+/// Runs a program found on PATH; its error output goes to `log`. The exit status, 128 and the signal's
+/// number if one ended it, or -1 if it could not be started.
 int run_program(const std::vector<std::string>& words, const fs::path& log) {
   std::vector<char*> argv;
   for (const std::string& word : words) argv.push_back(const_cast<char*>(word.c_str()));
@@ -102,7 +94,7 @@ int run_program(const std::vector<std::string>& words, const fs::path& log) {
   int status = 0;
   while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
   }
-  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
 // A build with sanitizers has the text built with them as well, by its own compiler, whose run-time library
@@ -128,7 +120,15 @@ constexpr const char* kNoCompilerHelp = "install a C++ compiler, or name one wit
 Status compile_file(const std::string& text, const fs::path& library, bool optimize) {
   const std::string own = fmt::format("{}.{}", library.string(), getpid());
   const fs::path source = own + ".cpp", object = own + ".so", log = own + ".log";
-  std::ofstream(source, std::ios::binary) << text;
+  const auto cannot_write = [&](const fs::path& file, const std::string& why) {
+    return make_error(ErrorKind::kSystem, "", fmt::format("cannot write {}: {}", file.string(), why),
+                      kOwnFolderHelp);
+  };
+  std::error_code ignored;
+  if (const int number = write_whole_file(source, text); number != 0) {
+    fs::remove(source, ignored);
+    return cannot_write(source, std::strerror(number));
+  }
   const std::string compiler = shim_compiler();
   std::vector<std::string> words = {
       compiler, "-std=c++17",
@@ -141,8 +141,9 @@ Status compile_file(const std::string& text, const fs::path& library, bool optim
   if (optimize) words.emplace_back("-fno-exceptions");
   for (std::string& flag : shim_flags()) words.push_back(std::move(flag));
   const int status = run_program(words, log);
-  const std::string complaints = read_file(log);
-  std::error_code ignored;
+  const std::string complaints = read_whole_file(log).value_or("");
+  // Seen before anything is removed; the compiler has its own files where the system wants them.
+  const bool is_full = is_disk_full(library.parent_path()) || is_disk_full(fs::temp_directory_path(ignored));
   fs::remove(source, ignored);
   fs::remove(log, ignored);
   if (status == -1 || status == 127)
@@ -150,6 +151,15 @@ Status compile_file(const std::string& text, const fs::path& library, bool optim
         ErrorKind::kSystem, "",
         fmt::format("the C++ compiler \"{}\" could not be started; the CUDA shim needs one", compiler),
         kNoCompilerHelp);
+  if (status > 128)
+    return make_error(ErrorKind::kSystem, "",
+                      fmt::format("the C++ compiler \"{}\" was ended by signal {} ({})", compiler,
+                                  status - 128, strsignal(status - 128)),
+                      "see whether the machine has memory left for a compiler");
+  if (status != 0 && is_full) {
+    fs::remove(object, ignored);
+    return cannot_write(object, std::strerror(ENOSPC));
+  }
   if (status != 0)
     return make_error(ErrorKind::kInternal, "",
                       fmt::format("{} refuses the CUDA text:\n{}", compiler, complaints.substr(0, 4000)));
@@ -157,9 +167,7 @@ Status compile_file(const std::string& text, const fs::path& library, bool optim
   std::error_code error;
   fs::permissions(object, fs::perms::owner_all, error);
   if (!error) fs::rename(object, library, error);
-  if (error)
-    return make_error(ErrorKind::kSystem, "",
-                      fmt::format("cannot write {}: {}", library.string(), error.message()), kOwnFolderHelp);
+  if (error) return cannot_write(library, error.message());
   return {};
 }
 

@@ -1,6 +1,5 @@
 // A database of Caffe: Datums with encoded pictures, in the order of the samples.
 #include <lmdb.h>
-#include <sys/statvfs.h>
 
 #include <climits>
 #include <filesystem>
@@ -20,15 +19,9 @@ namespace {
 constexpr size_t kMapSize = size_t{1} << 40;
 constexpr int64_t kMostLmdbSamples = 100'000'000;  ///< with eight digits keys are in the order of numbers
 
-/// A write that ends early, as on a full disk, is EIO to the library.
-bool is_full(const std::string& folder) {
-  constexpr uint64_t kLeastRoom = uint64_t{1} << 20;
-  struct statvfs room = {};
-  return ::statvfs(folder.c_str(), &room) == 0 && room.f_bavail * room.f_frsize < kLeastRoom;
-}
-
 std::unexpected<Error> lmdb_error(const std::string& folder, int code) {
-  if (code == EIO && is_full(folder)) code = ENOSPC;
+  // A write that ends early, as on a full disk, is EIO to the library.
+  if (code == EIO && is_disk_full(folder)) code = ENOSPC;
   if (code > 0) return cannot_write(folder, code);
   return make_error(ErrorKind::kUser, "G0854",
                     fmt::format("cannot write `{}`: {}", folder, mdb_strerror(code)),
