@@ -19,6 +19,7 @@ from .errors import TooLargeError
 from .names import WithoutEngine
 from .names import getter as _getter
 
+from . import terms as _terms
 from . import types as _types
 
 
@@ -26,8 +27,8 @@ def check_operand(value: Any, place: int, shown: str) -> None:
     """Raises where `value` is no operand: data nodes come one by one, and texts are no numbers."""
     if isinstance(value, (str, bytes, dict, set, complex, type(None))):
         raise TypeError(
-            f"operand {place} of {shown} is a {type(value).__name__}; an operand is a data node or "
-            "a constant"
+            f"Expected scalar value or data node as operand {place} of {shown}, not a "
+            f"{type(value).__name__}"
         )
     if isinstance(value, int) and not -(2**31) <= value < 2**31:
         raise TooLargeError(
@@ -96,6 +97,15 @@ class DataNode(_Node):
         node = cls.__new__(cls)
         _Node.__init__(node, recorder, block, place)
         return node
+
+    def _refuse(self, what: str, *rest: Any) -> Any:
+        super()._refuse("; ".join([what, *_terms.of([what])]), *rest)
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return super().__getattr__(name)
+        except AttributeError as error:
+            raise AttributeError("; ".join([str(error), *_terms.of([str(error)])])) from None
 
     def _argument(self, name: str) -> str:
         expression = getattr(self.operation, "expression", None)
@@ -185,13 +195,13 @@ class DataNode(_Node):
 
     def _selector(self, recorder, selector: Any, place):
         if selector is Ellipsis:
-            raise NotImplementedError("`...` is no index of a data node")
+            raise NotImplementedError("Ellipsis, `...`, is not implemented for data nodes")
         parts = [selector]
         if isinstance(selector, slice):
             parts = [selector.start, selector.stop, selector.step]
         for part in parts:
             if isinstance(part, (str, float, list, tuple)):
-                raise TypeError(f"an index of a data node is an integer or a node, not {part!r}")
+                raise TypeError(f"Invalid type for an index: {part!r} is no integer and no node")
         if isinstance(selector, bool):  # a number in DALI, too
             selector = int(selector)
         if selector is None:  # all of the axis; newaxis is an object of its own

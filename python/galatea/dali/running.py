@@ -256,10 +256,13 @@ class Running(State):
             dtype, ndim = feed.dtypes.get(name), feed.ndims.get(name)
             found = types._OF_NUMPY[samples[0].dtype]
             if dtype is not None and dtype != found:
-                raise RuntimeError(f"the input {name!r} is of {dtype}; {found} was given")
+                raise RuntimeError(
+                    f'the input "{name}" expected data of type {types.spelt(dtype)}, not '
+                    f"{types.spelt(found)}"
+                )
             if ndim is not None and ndim != samples[0].ndim:
                 raise RuntimeError(
-                    f"the input {name!r} has {ndim} dimensions; the samples have {samples[0].ndim}"
+                    f'the input "{name}" expected data with {ndim} dimensions, not {samples[0].ndim}'
                 )
         if copies:  # the caller may change its arrays as soon as this returns
             if isinstance(samples, list):
@@ -539,13 +542,13 @@ class Running(State):
         )
         for place, (output, dtype, ndim, layout) in enumerate(found):
             for what, wanted, has in (
-                ("data type", dtype, output.dtype),
-                ("number of dimensions", ndim, output.ndim()),
-                ("layout", layout, output.layout()),
+                ("Data type", dtype, output.dtype),
+                ("Number of dimensions", ndim, output.ndim()),
+                ("Layout", layout, output.layout()),
             ):
                 if wanted is not None and wanted != has:
                     raise RuntimeError(
-                        f"the {what} of output {place}, {has}, does not match that of the "
+                        f"{what} of output {place}, {has}, does not match that of the "
                         f"pipeline's options, {wanted}"
                     )
 

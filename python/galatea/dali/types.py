@@ -136,6 +136,12 @@ _TO_NUMPY = {getattr(DALIDataType, name): kind for name, kind in _NUMPY.items()}
 _OF_NUMPY = {np.dtype(kind): dali for dali, kind in _TO_NUMPY.items()}
 
 
+def spelt(dtype: DALIDataType) -> str:
+    """An element type as DALI's messages have it: "float" of FLOAT, "int32" of INT32."""
+    names = {DALIDataType.FLOAT: "float", DALIDataType.FLOAT64: "double"}
+    return names.get(dtype, dtype.name.lower())
+
+
 def to_numpy_type(dali_type: Any) -> type:
     """The numpy type of an element type; KeyError where it is none of numbers."""
     return _TO_NUMPY[dali_type]
@@ -386,7 +392,10 @@ def Constant(value: Any, dtype=None, shape=None, layout=None, device=None, **kwa
         if value.ndim and dtype is None:
             dtype = to_dali_type(value.dtype)  # those of 64 bits stay
     if not isinstance(value, array_types):
-        raise TypeError(f"a constant is a number, a list of numbers or an array, not {type(value)}")
+        raise TypeError(
+            "Expected scalar value, a list of numbers or an array as a constant, not "
+            f"{type(value)}"
+        )
     if isinstance(value, (list, tuple)):
         if not all(isinstance(one, (bool, int, float, np.generic)) for one in value):
             raise TypeError("a constant is a number, a flat list of numbers or an array")

@@ -72,6 +72,9 @@ MODULES = (
     "error_words",
     "run_forms",
     "image_forms",
+    "operator_checks",
+    "refused_calls",
+    "api_checks",
 )
 
 
