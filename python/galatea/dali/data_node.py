@@ -107,6 +107,12 @@ class DataNode(_Node):
         except AttributeError as error:
             raise AttributeError("; ".join([str(error), *_terms.of([str(error)])])) from None
 
+    def told_layout(self) -> str:
+        """What an output of the pipeline tells as its layout where it has none: that of matrices."""
+        expression = getattr(self.operation, "expression", None)
+        is_matrix = isinstance(expression, _Call) and ".transforms." in expression.callee
+        return "**" if is_matrix else ""
+
     def _argument(self, name: str) -> str:
         expression = getattr(self.operation, "expression", None)
         if isinstance(expression, _Call):

@@ -183,7 +183,7 @@ class Pipeline(Running, Readers, Saving):
         self._common = {}
         self._place: Place | None = None
         self._num_outputs = None
-        self._enumerations = []
+        self._enumerations, self._layouts_told = [], []
 
         self._program = None
         self._session = None
@@ -388,6 +388,7 @@ class Pipeline(Running, Readers, Saving):
         self._warn_of_unused_outputs()
         self._num_outputs = len(outputs)
         self._enumerations = [getattr(one, "enumeration", None) for one in outputs]
+        self._layouts_told = [one.told_layout() for one in outputs]
         for given, name in zip(self._outputs_given, ("output_dtype", "output_ndim")):
             if isinstance(given, (list, tuple)) and len(given) != len(outputs):
                 raise RuntimeError(

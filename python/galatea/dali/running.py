@@ -243,6 +243,7 @@ class Running(State):
         if declared and not layout:
             layout = wanted
         samples, layout = batch_of(data, self._max_batch_size or 1, layout)
+        layout = layout.strip("*") if layout else layout  # that of matrices, which names no axis
         if wanted and layout and layout != wanted:
             raise RuntimeError(f"the input {name!r} has the layout {wanted!r}, the data {layout!r}")
         if wanted and not layout:
@@ -512,8 +513,9 @@ class Running(State):
             parts = self._next_parts()
             self._delivered = self._state_before
             outputs = tuple(list_of_parts(parts, number) for number in range(len(parts[0][0])))
-        for one, kind in zip(outputs, self._enumerations):
+        for one, kind, layout in zip(outputs, self._enumerations, self._layouts_told):
             one._enumeration = kind
+            one._layout = one._layout or layout
         self._check_outputs(outputs)
         return outputs
 

@@ -24,15 +24,16 @@ _PARTS = {
 # and {spelt} and {spelt}, element types as DALI writes them.
 _TERMS = [
     # what belongs together, and what does not
-    (r"NAME and OTHER exclude each other", '`{a}` "{a}" and `{b}` "{b}" are mutually exclusive: they '
-     "cannot be used together, or both be true: give ``{a}`` or ``{b}``, not both"),
+    (r"NAME and OTHER exclude each other", '`{a}` "{a}" and `{b}` "{b}" are mutually exclusive: '
+     "``{a}`` and ``{b}`` do not go together, it is one and not both"),
     (r"(?P<a>\w+(?:, \w+)*) and OTHER exclude each other", '{quoted}: mutually exclusive, not to be '
      "used together"),
     (r"give exactly one of NAME and OTHER", "Missing ``{a}`` or ``{b}``, or both are given: both "
      "``{a}`` and ``{b}``. They are mutually exclusive: `{a}` and `{b}`"),
     (r"NAME and OTHER (?:come|belong) together", "`{a}` and `{b}`, ``{a}`` and ``{b}``, are given "
      "together"),
-    (r"NAME excludes OTHER and '?(?P<c>\w+)'?", "``{a}`` is not for ``{b}`` and ``{c}``"),
+    (r"NAME excludes OTHER and '?(?P<c>\w+)'?", "``{a}``, or ``{b}`` and ``{c}``: "
+     "`{c}` and `{b}` go together without it"),
     (r"the rates, scale and out_length exclude", "sampling rates, ``scale`` and ``out_length`` do "
      "not go together"),
     (r"shape, rel_shape and the second input exclude", "`shape` and `rel_shape` are mutually "
@@ -43,6 +44,8 @@ _TERMS = [
     (r"scale and normalized_kernel exclude", "``scale`` is not for ``normalized_kernel``"),
     (r"shear and angles exclude", "one of ``shear`` and ``angles`` is expected"),
     # axes
+    (r"fn\.stack: axis NUMBER is out of range for RANK", "Invalid axis argument, {x}, not in "
+     "[ {less}, {last}]"),
     (r"axis NUMBER is out of range for RANK", "Invalid axis argument, {x}, not in [ {first}, {last}]; "
      "axis index out of bounds [0, {rank})"),
     (r"axis NUMBER is out of range for TYPE", "Axis {x} is out of bounds [0,{rank}), transform axis "
@@ -240,6 +243,7 @@ def _shown(number: str) -> str:
 _MADE = {
     "rank": lambda g: _axes(g["type"]),
     "first": lambda g: -int(g["rank"]),
+    "less": lambda g: 1 - int(g["rank"]),
     "last": lambda g: int(g["rank"]) - 1,
     "spelt": lambda g: _kind(g["kind"]),
     "all_spelt": lambda g: " and ".join(map(_kind, re.findall(r"[A-Z]\w+", g["list"]))),

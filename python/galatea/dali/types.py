@@ -91,6 +91,15 @@ DALIDataType = _named(
         "INTERP_TYPE": 22,
         "TENSOR_LAYOUT": 23,
         "PYTHON_OBJECT": 24,
+        "_BOOL_VEC": 13,
+        "_INT32_VEC": 14,
+        "_STRING_VEC": 15,
+        "_FLOAT_VEC": 16,
+        "_FEATURE_VEC": 18,
+        "_FEATURE_DICT": 19,
+        "_TENSOR_LAYOUT_VEC": 25,
+        "_DATA_TYPE_VEC": 26,
+        "_INT64_VEC": 27,
     },
 )
 DALIImageType = _named(

@@ -1,8 +1,8 @@
-"""Operators beside formulas in numpy: element types, layouts, per-sample arguments, empty samples."""
+"""Operators beside formulas in numpy: element types, layouts, per-sample arguments."""
 
 import itertools
 
-from . import each
+from . import all_of
 
 PLAIN = "uint8 int32 float32".split()
 
@@ -50,7 +50,7 @@ def pairs(*lists):
     return {"-".join(str(one) for one in found): found for found in itertools.product(*lists)}
 
 
-@each(**pairs(PLAIN, ["int8", "uint16", "int64", "float32", "float64", "bool"]))
+@all_of(**pairs(PLAIN, ["int8", "uint16", "int64", "float32", "float64", "bool"]))
 def cast(m, kinds):
     source, target = kinds
     fed = batch(m, [(3, 2), (1, 4), (0, 3)], source, 0, 90)
@@ -61,20 +61,18 @@ def cast(m, kinds):
     same(m, made, [one.astype(target) for one in fed])
 
 
-@each(**pairs(PLAIN, ["HWC", "CHW", "FHWC"], [(1, 0), (0, 1), (1, 1)]))
+@all_of(**pairs(PLAIN, ["HWC", "CHW", "FHWC"], [(1, 0), (0, 1), (1, 1)]))
 def flip(m, form):
     dtype, layout, (h, v) = form
     shapes = [(2, 3, 4), (3, 1, 2), (1, 5, 3)]
     shapes = [(2, *s) for s in shapes] if layout == "FHWC" else shapes
     fed = batch(m, shapes, dtype)
-    (made,) = outputs(
-        m, lambda x: m.fn.flip(x, horizontal=h, vertical=v), fed, layouts=[layout]
-    )
+    (made,) = outputs(m, lambda x: m.fn.flip(x, horizontal=h, vertical=v), fed, layouts=[layout])
     axes = [layout.index(a) for a, on in (("W", h), ("H", v)) if on]
     same(m, made, [m.np.flip(one, axes) for one in fed], layout=layout)
 
 
-@each(**pairs(PLAIN, [(0, 1), (1, 0), (2, 0, 1), (0, 3, 1, 2)]))
+@all_of(**pairs(PLAIN, [(0, 1), (1, 0), (2, 0, 1), (0, 3, 1, 2)]))
 def transpose(m, form):
     dtype, perm = form
     fed = batch(m, [tuple(range(2 + i, 2 + i + len(perm))) for i in range(3)], dtype)
@@ -100,7 +98,7 @@ SLICES = {
 }
 
 
-@each(**{n: (n, f) for n, f in SLICES.items()})
+@all_of(**{n: (n, f) for n, f in SLICES.items()})
 def subscripts(m, form):
     name, take = form
     fed = batch(m, [(4, 3, 2), (3, 4, 5)], "int32")
@@ -108,7 +106,7 @@ def subscripts(m, form):
     same(m, made, [take(one) for one in fed])
 
 
-@each("start", "fixed", "negative", "both", "new_axis", "new_front", "computed")
+@all_of("start", "fixed", "negative", "both", "new_axis", "computed")
 def subscripts_by_nodes(m, form):
     fed = batch(m, [(4, 3), (5, 6), (3, 3)], "float32")
     places = [m.np.array(one, "int32") for one in (0, 2, 1)]
@@ -118,25 +116,25 @@ def subscripts_by_nodes(m, form):
         "negative": lambda x, i: x[-1 - i],
         "both": lambda x, i: x[i : i + 2, :2],
         "new_axis": lambda x, i: x[:, m.dali.newaxis],
-        "new_front": lambda x, i: x[m.dali.newaxis("N"), i:],
         "computed": lambda x, i: x[:, i],
     }
     (made,) = outputs(m, takes[form], fed, places)
     refs = {
         "new_axis": lambda x, i: x[:, None],
-        "new_front": lambda x, i: x[None, i:],
         "computed": lambda x, i: x[:, i],
     }
     reference = refs.get(form, takes[form])
     same(m, made, [reference(x, int(i)) for x, i in zip(fed, places)])
 
 
-@each(**pairs(["uint8", "int32", "float32"], ["pad", "trim_to_shape", "error"], ["start", "rel"]))
+@all_of(**pairs(["uint8", "int32", "float32"], ["pad", "trim_to_shape", "error"], ["start", "rel"]))
 def slice_policy(m, form):
     dtype, policy, how = form
     fed = batch(m, [(4, 6, 3), (6, 4, 3)], dtype)
-    given = dict(start=[-1, 2], shape=[4, 6]) if how == "start" else dict(
-        rel_start=[0.5, -0.5], rel_shape=[1.0, 1.0]
+    given = (
+        dict(start=[-1, 2], shape=[4, 6])
+        if how == "start"
+        else dict(rel_start=[0.5, -0.5], rel_shape=[1.0, 1.0])
     )
     try:
         (made,) = outputs(
@@ -164,16 +162,14 @@ def slice_policy(m, form):
     return made.layout()
 
 
-@each(**pairs(["sum", "min", "max", "mean"], [None, 0, (0, 1), (1,), ()], [True, False]))
+@all_of(**pairs(["sum", "min", "max", "mean"], [None, 0, (0, 1), (1,), ()], [True, False]))
 def reduction(m, form):
     name, axes, keep = form
     fed = batch(m, [(3, 4, 2), (1, 2, 5)], "float32", -20, 20)
     if axes == ():
         keep = False
     given = {} if axes is None else dict(axes=axes)
-    (made,) = outputs(
-        m, lambda x: getattr(m.fn.reductions, name)(x, keep_dims=keep, **given), fed
-    )
+    (made,) = outputs(m, lambda x: getattr(m.fn.reductions, name)(x, keep_dims=keep, **given), fed)
     same(
         m,
         made,
@@ -182,14 +178,17 @@ def reduction(m, form):
     )
 
 
-@each(**pairs(["uint8", "int32", "float32"], ["std_dev", "variance", "rms", "mean_square"]))
+@all_of(**pairs(["uint8", "int32", "float32"], ["std_dev", "variance", "rms", "mean_square"]))
 def reduction_of_squares(m, form):
     dtype, name = form
     takes_mean = name in ("std_dev", "variance")
     fed = batch(m, [(3, 4, 2), (6, 2, 5)], dtype, 0, 40)
     (made,) = outputs(
-        m, lambda x: getattr(m.fn.reductions, name)(
-            x, *([m.fn.reductions.mean(x, axis_names="HW", keep_dims=True)] * takes_mean), axis_names="HW"
+        m,
+        lambda x: getattr(m.fn.reductions, name)(
+            x,
+            *([m.fn.reductions.mean(x, axis_names="HW", keep_dims=True)] * takes_mean),
+            axis_names="HW",
         ),
         fed,
         layouts=["HWC"],
@@ -203,7 +202,7 @@ def reduction_of_squares(m, form):
     same(m, made, [refs[name](x.astype("float64")).astype("float32") for x in fed], error=1e-2)
 
 
-@each("mean", "std_dev", "both", "ddof", "center")
+@all_of("mean", "std_dev", "both", "ddof", "center")
 def reduction_with_mean(m, form):
     fed = batch(m, [(3, 4), (6, 2)], "float32", 0, 40)
 
@@ -228,24 +227,25 @@ def reduction_with_mean(m, form):
     same(m, made, [refs[form](x) for x in fed], error=1e-3)
 
 
-@each(**pairs(PLAIN, ["cat", "stack"], [0, 1, -1]))
+@all_of(**pairs(PLAIN, ["cat", "stack"], [0, 1, -1]))
 def joined(m, form):
     dtype, name, axis = form
     first = batch(m, [(2, 3), (4, 1), (1, 5)], dtype)
     second = [one + 1 for one in first]
-    (made,) = outputs(
-        m, lambda x, y: getattr(m.fn, name)(x, y, axis=axis), first, second
-    )
+    (made,) = outputs(m, lambda x, y: getattr(m.fn, name)(x, y, axis=axis), first, second)
     join = m.np.concatenate if name == "cat" else m.np.stack
     same(m, made, [join([a, b], axis) for a, b in zip(first, second)])
 
 
-@each(**pairs(["uint8", "float32"], ["HWC", "CHW", ""], ["all", "axes", "align", "shape"]))
+@all_of(**pairs(["uint8", "float32"], ["HWC", "CHW", ""], ["all", "axes", "align", "shape"]))
 def pad(m, form):
     dtype, layout, how = form
     fed = batch(m, [(3, 4, 2), (5, 2, 2)], dtype)
     given = dict(
-        all={}, axes=dict(axes=(0,)), align=dict(axes=(1,), align=4), shape=dict(axes=[1], shape=[7])
+        all={},
+        axes=dict(axes=(0,)),
+        align=dict(axes=(1,), align=4),
+        shape=dict(axes=[1], shape=[7]),
     )[how]
     (made,) = outputs(m, lambda x: m.fn.pad(x, fill_value=5, **given), fed, layouts=[layout])
     extents = dict(
@@ -262,7 +262,7 @@ def pad(m, form):
     same(m, made, want, layout=layout)
 
 
-@each(**pairs(["HWC", "CHW"], [True, False], ["uint8", "float32"], ["mirror", "plain", "sample"]))
+@all_of(**pairs(["HWC", "CHW"], [True, False], ["uint8", "float32"], ["mirror", "plain", "sample"]))
 def normalized_crop(m, form):
     layout, pads, dtype, mirror = form
     fed = batch(m, [(6, 7, 3), (8, 5, 3)], dtype)
@@ -297,7 +297,7 @@ def normalized_crop(m, form):
     same(m, made, want, error=1e-5, layout=layout)
 
 
-@each(**pairs(["uint8", "int16", "float32"], ["scalar", "node", "big"]))
+@all_of(**pairs(["uint8", "int16", "float32"], ["scalar", "node", "big"]))
 def brightness(m, form):
     dtype, how = form
     fed = batch(m, [(2, 3, 3), (4, 1, 3)], dtype, 0, 120)
@@ -315,7 +315,7 @@ def brightness(m, form):
     same(m, made, [x.astype("float32") * m.np.float32(f) for x, f in zip(fed, used)], error=1e-3)
 
 
-@each(**pairs([(2, 3), (1, 6), (6,), (3, 1, 2), (-1, 2)], ["HW", None]))
+@all_of(**pairs([(2, 3), (1, 6), (6,), (3, 1, 2), (-1, 2)], ["HW", None]))
 def reshape(m, form):
     shape, layout = form
     layout = "HWC"[: len(shape)] if layout else None
@@ -324,7 +324,7 @@ def reshape(m, form):
     same(m, made, [x.reshape(shape) for x in fed], layout=layout or "")
 
 
-@each("rel", "src", "node", "dtype", "empty", "scalar", "layout", "rel_wild", "src_new")
+@all_of("rel", "src", "node", "dtype", "empty", "scalar", "layout", "rel_wild", "src_new")
 def reshape_forms(m, form):
     shapes = [(0, 3), (0, 5)] if form == "empty" else [(2, 4), (6, 4)]
     fed = batch(m, shapes, "uint8")
@@ -346,7 +346,7 @@ def reshape_forms(m, form):
     return made
 
 
-@each(**pairs(["HWC", "ABCD"], [[0], [1], [0, 1], [2]]))
+@all_of(**pairs(["HWC", "ABCD"], [[0], [1], [0, 1], [2]]))
 def dims_added(m, form):
     layout, axes = form
     fed = batch(m, [tuple(range(1, 1 + len(layout)))] * 2)
@@ -360,7 +360,7 @@ def dims_added(m, form):
     return made.layout()
 
 
-@each(**pairs(["axes", "names"], [0, 1, 3]))
+@all_of(**pairs(["axes", "names"], [0, 1, 3]))
 def dims_removed(m, form):
     how, place = form
     shape = [2, 3, 4]
@@ -372,7 +372,7 @@ def dims_removed(m, form):
     same(m, made, [x.squeeze(place) for x in fed], layout="HWC")
 
 
-@each(**pairs(["uint8", "float32"], [(5, 5), (8, 3), (2, 9)], ["hwc", "chw", "rank"]))
+@all_of(**pairs(["uint8", "float32"], [(5, 5), (8, 3), (2, 9)], ["hwc", "chw", "rank"]))
 def resize_nearest(m, form):
     dtype, size, how = form
     shapes = [(4, 6, 3), (10, 9, 3)]
@@ -398,7 +398,7 @@ def resize_nearest(m, form):
     return [made.layout(), made.dtype]
 
 
-@each(*"x y shorter longer size mode max roi scale_none save node".split())
+@all_of(*"x y shorter longer size mode max roi scale_none save node".split())
 def resize_extents(m, how):
     fed = batch(m, [(40, 60, 1), (30, 20, 1)])
     sides = [m.np.array(s, "float32") for s in (10, 35)]
@@ -421,7 +421,7 @@ def resize_extents(m, how):
     return [made[0].shape(), *[m.plain(one) for one in made[1:]]]
 
 
-@each(**pairs(["all", "axes", "batch", "mean", "stddev", "scale"], ["float32", "uint8"]))
+@all_of(**pairs(["all", "axes", "batch", "mean", "stddev", "scale"], ["float32", "uint8"]))
 def normalize(m, form):
     how, dtype = form
     fed = batch(m, [(4, 5, 2), (3, 2, 2)], dtype)
@@ -448,7 +448,7 @@ def normalize(m, form):
     same(m, made, want, error=2e-3)
 
 
-@each(**pairs(["uint8", "int32", "float32"], [0.0, 2.5], [True, False]))
+@all_of(**pairs(["uint8", "int32", "float32"], [0.0, 2.5], [True, False]))
 def erase(m, form):
     dtype, value, normalized = form
     fed = batch(m, [(6, 8, 3), (4, 4, 3)], dtype)
@@ -474,7 +474,7 @@ def erase(m, form):
     return made.dtype
 
 
-@each(**pairs(["uint8", "int32", "int64"], [-1, 4], [(0.0, 1.0), (-2.0, 7.5)]))
+@all_of(**pairs(["uint8", "int32", "int64"], [-1, 4], [(0.0, 1.0), (-2.0, 7.5)]))
 def one_hot(m, form):
     dtype, axis, (off, on) = form
     axis = 0 if axis == 4 else axis
@@ -486,7 +486,7 @@ def one_hot(m, form):
     same(m, made, [m.np.moveaxis(hot, -1, axis)])
 
 
-@each("found", "default", "types", "float", "empty")
+@all_of("found", "default", "types", "float", "empty")
 def lookup(m, how):
     fed = batch(m, [(2, 3), (4, 1)], "int64" if how == "types" else "uint8", 0, 6)
     if how == "empty":
@@ -500,209 +500,3 @@ def lookup(m, how):
         given["dtype"] = m.types.INT16
     (made,) = outputs(m, lambda x: m.fn.lookup_table(x, **given), fed)
     return made
-
-
-@each("list", "int", "repeat", "node", "reverse")
-def permuted(m, how):
-    fed = batch(m, [(i + 1,) for i in range(4)])
-    places = [m.np.array(i, "int32") for i in (3, 3, 0, 1)]
-    given = dict(list=[1, 2, 3, 0], int=2, repeat=[1, 1, 1, 1], reverse=[3, 2, 1, 0])
-    (made,) = outputs(m, lambda x, p: m.fn.permute_batch(x, indices=given.get(how, p)), fed, places)
-    where = dict(int=[2] * 4, node=[3, 3, 0, 1]).get(how, given.get(how))
-    same(m, made, [fed[i] for i in where])
-
-
-@each(**pairs(["uint8", "float32"], ["chain", "twice", "nested", "constant"]))
-def warped(m, form):
-    dtype, how = form
-    fed = batch(m, [(6, 8, 1), (5, 5, 1)], dtype)
-
-    def define(x):
-        t = m.fn.transforms
-        shift = t.translation(offset=(2, 1))
-        matrix = {
-            "chain": lambda: t.translation(shift, offset=(-1, 0)),
-            "twice": lambda: t.combine(shift, shift),
-            "nested": lambda: t.scale(shift, scale=(2, 2), center=(0, 0)),
-            "constant": lambda: m.types.Constant([1.0, 0, 1, 0, 1, 2], shape=[2, 3]),
-        }[how]()
-        return matrix, m.fn.warp_affine(
-            x, matrix, fill_value=3, interp_type=m.types.INTERP_NN, inverse_map=True
-        )
-
-    matrix, made = outputs(m, define, fed, layouts=["HWC"])
-    same_matrix = {
-        "chain": [[1, 0, 1], [0, 1, 1]],
-        "twice": [[1, 0, 4], [0, 1, 2]],
-        "nested": [[2, 0, 4], [0, 2, 2]],
-        "constant": [[1, 0, 1], [0, 1, 2]],
-    }[how]
-    m.np.testing.assert_allclose(m.np.array(matrix[0]), same_matrix)
-    (a, _, dx), (_, b, dy) = same_matrix
-    for i, one in enumerate(fed):
-        h, w, _ = one.shape
-        want = m.np.full_like(one, 3)
-        for y in range(h):
-            for x in range(w):
-                sx, sy = int((x + 0.5) * a + dx), int((y + 0.5) * b + dy)
-                if sx < w and sy < h:
-                    want[y, x] = one[sy, sx]
-        m.np.testing.assert_array_equal(m.np.array(made[i]), want)
-
-
-@each("coin", "uniform_range", "uniform_values", "normal", "shape", "like", "choice", "beta", "int")
-def drawn(m, how):
-    fed = batch(m, [(2, 3), (4, 1)])
-    r = m.fn.random
-    define = {
-        "coin": lambda x: r.coin_flip(probability=0.5, shape=[4]),
-        "uniform_range": lambda x: r.uniform(range=(3, 4), shape=(2, 2)),
-        "uniform_values": lambda x: r.uniform(values=[1.0, 5.0], shape=7),
-        "normal": lambda x: r.normal(mean=3, stddev=0.1),
-        "shape": lambda x: r.uniform(shape=m.fn.shapes(x, dtype=m.types.INT32)),
-        "like": lambda x: r.normal(x),
-        "choice": lambda x: r.choice([2, 4, 8], shape=[5]),
-        "beta": lambda x: r.beta(alpha=2.0, beta=3.0, shape=[3]),
-        "int": lambda x: r.uniform(range=[0, 10], dtype=m.types.INT32, shape=[9]),
-    }[how]
-    (made,) = outputs(m, define, fed)
-    whole = m.np.concatenate([m.np.array(one).ravel() for one in made]).astype("float64")
-    return [made.dtype, made.shape(), made.layout(), bool(whole.min() >= -5 and whole.max() < 11)]
-
-
-@each(**pairs(["uint8", "int16", "float32", "int32"], [1, 3]))
-def copied(m, form):
-    dtype, rank = form
-    fed = batch(m, [(3,) * rank, (0,) * rank], dtype)
-    first, second, kind = outputs(
-        m, lambda x: (m.fn.copy(x), x, m.fn.shapes(x)), fed, layouts=["HWC"[:rank]]
-    )
-    same(m, first, fed, layout="HWC"[:rank])
-    same(m, second, fed)
-    return kind
-
-
-@each("zeros", "ones", "full", "like", "typed", "node", "value_like", "scalar")
-def made_of_nothing(m, how):
-    fed = batch(m, [(2, 3), (1, 2)], "int32")
-    define = {
-        "zeros": lambda x: m.fn.zeros(shape=(2, 2)),
-        "ones": lambda x: m.fn.ones(shape=3, dtype=m.types.UINT8),
-        "full": lambda x: m.fn.full(7.5, shape=(2,)),
-        "like": lambda x: m.fn.zeros_like(x),
-        "typed": lambda x: m.fn.ones_like(x, dtype=m.types.FLOAT),
-        "node": lambda x: m.fn.full(m.fn.reductions.max(x), shape=(1, 2)),
-        "value_like": lambda x: m.fn.full_like(x, 9),
-        "scalar": lambda x: m.fn.zeros(shape=[]),
-    }[how]
-    (made,) = outputs(m, define, fed)
-    return made
-
-
-@each(**pairs(["int32", "float32", "uint8"], ["+", "-", "*", "/", "//", "%", "<", "==", "&"]))
-def arithmetic(m, form):
-    dtype, sign = form
-    first, second = batch(m, [(3, 2), (4,) * 2], dtype, 1, 50), batch(m, [(3, 2), (1, 4)], dtype, 1, 9)
-    import operator as o
-
-    calls = {
-        "+": o.add, "-": o.sub, "*": o.mul, "/": o.truediv, "//": o.floordiv, "%": o.mod,
-        "<": o.lt, "==": o.eq, "&": o.and_,
-    }
-    made = outputs(
-        m, lambda x, y: (calls[sign](x, y), calls[sign](x, 3), calls[sign](7, y)), first, second
-    )
-    return list(made)
-
-
-@each(**pairs("sqrt rsqrt cbrt exp log log2 log10 abs fabs floor ceil sin tan tanh asinh".split()))
-def math_function(m, form):
-    (name,) = form
-    fed = batch(m, [(3, 2), (4,)* 2], "float32", 1, 9)
-    (made,) = outputs(m, lambda x: getattr(m.math, name)(x), fed)
-    ref = {"rsqrt": lambda x: 1 / x**0.5}.get(name) or getattr(m.np, name)
-    same(m, made, [ref(x).astype("float32") for x in fed], error=1e-4)
-
-
-@each("pow", "atan2", "min", "max", "clamp", "clamp_int", "max_const", "pow_int")
-def math_of_two(m, how):
-    x, y = batch(m, [(3, 2)] * 2, "float32", 1, 9), batch(m, [(3, 2)] * 2, "float32", 0, 3)
-    define = {
-        "pow": lambda a, b: a**b,
-        "atan2": lambda a, b: m.math.atan2(a, b),
-        "min": lambda a, b: m.math.min(a, b),
-        "max": lambda a, b: m.math.max(a, b),
-        "clamp": lambda a, b: m.math.clamp(a, 2, b + 3),
-        "clamp_int": lambda a, b: m.math.clamp(m.fn.cast(a, dtype=m.types.INT32), 2, 5),
-        "max_const": lambda a, b: m.math.max(a, 4),
-        "pow_int": lambda a, b: m.fn.cast(a, dtype=m.types.INT32) ** 2,
-    }[how]
-    (made,) = outputs(m, define, x, y)
-    want = {
-        "pow": lambda a, b: a**b,
-        "atan2": m.np.arctan2,
-        "min": m.np.minimum,
-        "max": m.np.maximum,
-        "clamp": lambda a, b: m.np.clip(a, 2, b + 3),
-        "clamp_int": lambda a, b: m.np.clip(a, 2, 5).astype("int32"),
-        "max_const": lambda a, b: m.np.maximum(a, 4),
-        "pow_int": lambda a, b: (a**2).astype("int32"),
-    }[how]
-    same(m, made, [want(a, b) for a, b in zip(x, y)], error=1e-4)
-
-
-EMPTY = {
-    "flip": lambda m, x: m.fn.flip(x),
-    "cast": lambda m, x: m.fn.cast(x, dtype=m.types.FLOAT),
-    "transpose": lambda m, x: m.fn.transpose(x, perm=[2, 0, 1]),
-    "crop": lambda m, x: m.fn.crop(x, crop=(0, 0)),
-    "pad": lambda m, x: m.fn.pad(x, fill_value=1),
-    "sum": lambda m, x: m.fn.reductions.sum(x, axes=0),
-    "stack": lambda m, x: m.fn.stack(x, x),
-    "cat": lambda m, x: m.fn.cat(x, x),
-    "arithmetic": lambda m, x: x + 1,
-    "slice": lambda m, x: m.fn.slice(x, start=[0], shape=[0], axes=[0]),
-    "normalize": lambda m, x: m.fn.normalize(x),
-    "normalize_batch": lambda m, x: m.fn.normalize(x, batch=True),
-    "resize": lambda m, x: m.fn.resize(x, size=[4, 4]),
-    "brightness": lambda m, x: m.fn.brightness(x, brightness=2.0),
-    "hsv": lambda m, x: m.fn.hsv(x, hue=20.0),
-    "erase": lambda m, x: m.fn.erase(x, anchor=[0], shape=[1], axes=[0]),
-    "shapes": lambda m, x: m.fn.shapes(x),
-    "one_hot": lambda m, x: m.fn.one_hot(x, num_classes=3),
-    "rotate": lambda m, x: m.fn.rotate(x, angle=10.0),
-    "blur": lambda m, x: m.fn.gaussian_blur(x, window_size=3),
-    "cmn": lambda m, x: m.fn.crop_mirror_normalize(x, mean=[1.0], std=[2.0]),
-    "grid": lambda m, x: m.fn.grid_mask(x, ratio=0.5, angle=0.0, tile=4),
-    "jpeg": lambda m, x: m.fn.jpeg_compression_distortion(x, quality=50),
-    "equalize": lambda m, x: m.fn.equalize(x),
-    "expand": lambda m, x: m.fn.expand_dims(x, axes=0),
-    "lookup": lambda m, x: m.fn.lookup_table(x, keys=[1], values=[2]),
-    "noise": lambda m, x: m.fn.noise.gaussian(x),
-    "permute": lambda m, x: m.fn.permute_batch(x, indices=[0, 0]),
-    "math": lambda m, x: m.math.sqrt(x),
-    "max": lambda m, x: m.fn.reductions.max(x, axes=2),
-    "sphere": lambda m, x: m.fn.sphere(x),
-    "water": lambda m, x: m.fn.water(x),
-    "warp": lambda m, x: m.fn.warp_affine(x, matrix=[1.0, 0, 0, 0, 1, 0]),
-    "color": lambda m, x: m.fn.color_space_conversion(
-        x, image_type=m.types.RGB, output_type=m.types.GRAY
-    ),
-    "laplacian": lambda m, x: m.fn.laplacian(x),
-}
-
-
-@each(**{name: (name, call) for name, call in EMPTY.items()})
-def empty_samples(m, form):
-    _, call = form
-    fed = [m.np.zeros((0, 4, 3), "uint8")] * 2
-    (made,) = outputs(m, lambda x: call(m, x), fed, layouts=["HWC"])
-    return made
-
-
-@each(**{name: (name, call) for name, call in EMPTY.items() if name not in ("normalize_batch",)})
-def partly_empty_samples(m, form):
-    name, call = form
-    fed = [m.np.zeros((0, 4, 3), "uint8"), m.np.ones((3, 4, 3), "uint8")]
-    (made,) = outputs(m, lambda x: call(m, x), fed, layouts=["HWC"])
-    return [made.shape(), made.dtype, made.layout()]
