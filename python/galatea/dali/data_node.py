@@ -37,8 +37,8 @@ def check_operand(value: Any, place: int, shown: str) -> None:
         )
     if isinstance(value, (list, tuple)) and any(isinstance(one, _Node) for one in value):
         raise TypeError(
-            f"operand {place} of {shown} is a {type(value).__name__} of data nodes, such as an "
-            "operator with several results gives: index it"
+            f"operand {place} of the operator {shown} is no `DataNode` but a {type(value).__name__} of "
+            "them, such as an operator with several results gives: index it"
         )
 
 

@@ -98,6 +98,7 @@ _TERMS = [
      "axis; to be stacked they are of equal shape"),
     (r"have different (?:element types|numbers of dimensions) \((?P<a>.*?) and (?P<b>.*?)\)",
      "inputs have the same type and the same number of dimensions; these are {inputs}"),
+    (r"axis_name '(?P<a>\w\w+)' is not an axis", "``axis_name`` is a single character, not {a}"),
     (r"axis_name must be one letter, not '(?P<a>\w*)'", "``axis_name`` is a single character, not {a}"),
     (r"operands of extents (?P<x>\d+) and (?P<y>\d+) along axis", "Can't broadcast shapes"),
     (r"in more than one channel", "input data is 1D, or all but one extent are degenerate"),
@@ -111,6 +112,14 @@ _TERMS = [
      "elements"),
     (r"NUMBER numbers of M are no rows for points of (?P<y>\d+)", "no matrix of {x} elements and {y} "
      "columns"),
+    (r"NUMBER values of fill_value for (?P<y>\d+) channels", "the fill value does not match the number "
+     "of channels"),
+    (r"range needs two numbers", 'Argument "range" expected shape 2 and got other values'),
+    (r"NAME has NUMBER numbers, points have (?P<y>\d+) coordinates", 'Argument "{a}" expects a single '
+     "value or a list of {y}, {x} given"),
+    (r"there is no shear", "one of ``shear`` and ``angles`` is expected"),
+    (r"NAME is one number, and has NUMBER elements", "`{a}` has one element for each sample"),
+    (r"shape and the input shape_like exclude", '"shape" is incompatible with a shape-like input'),
     (r"numbers for shape \[", "the number of values does not match the shape"),
     (r"mean and std have NUMBER values, the image", "the number of per-channel values does not match "
      "that of channels"),
@@ -129,15 +138,18 @@ _TERMS = [
     (r"dtype KIND is neither the input's type \((?P<a>\w+)\) nor FLOAT", "the output is of the "
      "original type, or float: not {spelt}"),
     (r"dtype KIND is neither FLOAT, the input's type nor FLOAT", "Unsupported types: float, {spelt}"),
-    (r"dtype KIND is not ", "Not supported output type:{spelt}"),
+    (r"dtype KIND is neither the input's type nor FLOAT", "Output data type is the same as input, or "
+     "FLOAT"),
+    (r"dtype KIND is not ", "Not supported output type:{spelt}. Unsupported output type: {spelt}"),
     (r'output_layout "\w*" is not a permutation', "the output layout is not a permutation of input "
      "layout"),
     (r"operator '(?P<a>[&|^~]|<<|>>)' is not defined for", "bitwise operator `{a}` is for inputs of "
      "integral type"),
     (r"matrix (?:is missing|must)|there is no matrix", "`matrix` must be provided"),
     # values
-    (r"NAME must lie in \[0, 1\], not NUMBER", "Anchor {x} out of range [0.0, 1.0]: {a}; a "
-     "probability, as of noise, noise probability, is in [0.0, 1.0]. Got: {x}"),
+    (r"crop_pos_\w must lie in \[0, 1\], not NUMBER", "Anchor {x} out of range [0.0, 1.0]"),
+    (r"fn\.noise\.\S+ \w+ must lie in \[0, 1\], not NUMBER", "noise probability within [0.0, 1.0]. "
+     "Got: {x}"),
     (r"NAME must be at least 1, (?:not|it is) NUMBER", "`{a}` must be positive. Invalid {words}: {x}"),
     (r"fn\.mfcc: n_mfcc must be", "the number of MFCCs is > 0"),
     (r"nfilter must be from 1", "the number of filters is > 0"),
@@ -156,9 +168,10 @@ _TERMS = [
      "batch: {x} is not, its size is {y}. in_idx: range [0, {y}), got {x}, of {y}"),
     (r"blue_position .* is no place in a tile", "`blue_position` lies within 2x2 places"),
     (r"fn\.filter: the window has", "Filter dimensionality is the number of spatial dimensions"),
-    (r"a window of NUMBER samples is longer than nfft=(?P<y>\d+)", "Window length ({x}) and FFT size "
+    (r"a window of NUMBER samples is longer than nfft=(?P<y>-?\d+)", "Window length ({x}) and FFT size "
      "({y})"),
-    (r"power must be 1 or 2, not NUMBER", "`power` is 1 or 2, received {x}"),
+    (r"power must be 1 or 2, not NUMBER", "`power` is 1 or 2, received {x}. Power: 2, or 1 for "
+     "magnitudes. Received: {x}"),
     (r'layout "(?P<a>\w*)" is unknown', "Unexpected layout: {a}"),
     (r"window_fn has NUMBER weights", "Window function does not match `window_length`"),
     (r"freq_high is .* not above freq_low", "freq_high is in the range (freq_low, sample_rate/2]"),
@@ -174,6 +187,12 @@ _TERMS = [
     (r'missing_component_behavior is "(?P<a>\w*)"', "missing_component_behavior '{a}' is none of "
      "skip, error, empty"),
     (r'there is no property "(?P<a>\w*)"', "Unsupported property key: {a}"),
+    (r"NAME is NUMBER; it must be positive", "The `{a}` must be positive, got `{x}`"),
+    (r"probability NUMBER is outside \[0, 1\]", "Probabilities are in range [0, 1], not {x}, for "
+     "sample: {sample}"),
+    (r"NAME must be finite and above 0, it is NUMBER", "the {words} is > 0, not {x}"),
+    (r"fn\.audio_resample: NUMBER is not positive", "the scaling factor is not negative: scale == {x}"),
+    (r"num_shards is NUMBER; it must be", "num_shards is greater than shard_id"),
     # data nodes while a pipeline is defined
     (r"has no truth value", "a DataNode in a conditional context, such as an `if` statement"),
     (r"has no length", "object of type 'DataNode' has no len()"),
@@ -188,6 +207,7 @@ _TERMS = [
     (r"files, but \d+ indices", "the number of index files is not the number of data files, the "
      "number of archives"),
     (r"cannot read the folder (?P<a>\S+): ", "Failed to open {a}: reading {a} failed, see file_root"),
+    (r"cannot open the manifest (?P<a>\S+): ", "Could not open the manifest file: {a}"),
     (r"cannot (?:read|open) (?:the \w+ ?\w* )?(?P<a>\S+): ", "Could not open {a}. File mapping "
      "failed: {a}"),
     (r"no sound of a known format", "Failed to open the data"),
@@ -246,7 +266,7 @@ _MADE = {
     "less": lambda g: 1 - int(g["rank"]),
     "last": lambda g: int(g["rank"]) - 1,
     "spelt": lambda g: _kind(g["kind"]),
-    "all_spelt": lambda g: " and ".join(map(_kind, re.findall(r"[A-Z]\w+", g["list"]))),
+    "all_spelt": lambda g: ", ".join(map(_kind, re.findall(r"[A-Z]\w+", g["list"]))),
     "quoted": lambda g: ", ".join(f'"{name}"' for name in [*g["a"].split(", "), g["b"]]),
     "inputs": lambda g: " and ".join(_described(g[name]) for name in "ab"),
     "words": lambda g: g["a"].replace("_", " "),

@@ -402,8 +402,7 @@ def Constant(value: Any, dtype=None, shape=None, layout=None, device=None, **kwa
             dtype = to_dali_type(value.dtype)  # those of 64 bits stay
     if not isinstance(value, array_types):
         raise TypeError(
-            "Expected scalar value, a list of numbers or an array as a constant, not "
-            f"{type(value)}"
+            f"Expected scalar value, a list of numbers or an array as a constant, not {type(value)}"
         )
     if isinstance(value, (list, tuple)):
         if not all(isinstance(one, (bool, int, float, np.generic)) for one in value):

@@ -38,7 +38,8 @@ TOGETHER = (
 INTERPRETED = (
     "arithmetic operators operator_inputs operand_pairs argument_forms fed_arguments "
     "operator_values media_values sounds films mistakes axes_and_extents boxes_and_masks "
-    "sound_forms operand_forms error_words image_forms operator_checks value_checks refused_calls"
+    "sound_forms operand_forms error_words image_forms operator_checks value_checks refused_calls "
+    "more_refused_calls"
 ).split()
 SLOW = ("operators.canvas_of_frames",)  # of those, what takes longer than compiling it
 

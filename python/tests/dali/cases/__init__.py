@@ -74,6 +74,7 @@ MODULES = (
     "image_forms",
     "operator_checks",
     "refused_calls",
+    "more_refused_calls",
     "value_checks",
     "pipeline_checks",
     "source_checks",

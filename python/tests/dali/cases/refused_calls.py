@@ -525,23 +525,21 @@ SAID = {
 }
 
 
-FAMILIES = sorted({name.partition("_")[0] for name in SAID})
+def families(names):
+    """Names by what stands before their "_"."""
+    found = {}
+    for name in names:
+        found.setdefault(name.partition("_")[0], []).append(name)
+    return found
 
 
-@each(*FAMILIES)
-def refused(m, family):
-    names = [name for name in SAID if name.partition("_")[0] == family]
-    return {name: said(m, name) for name in names}
-
-
-def said(m, name):
-    """ "refused" where the class and the words are those."""
-    kind, glob = SAID[name]
+def said(m, call, kind, glob):
+    """ "refused" where a call is, with that class and those words."""
     rows = [m.np.ones((4, 5, 3), "float32")] * 2
 
     def define():
         x = m.fn.external_source(source=lambda: rows, layout="HWC")
-        return CALLS[name](m, m.fn, x)
+        return call(m, m.fn, x)
 
     try:
         pipe = m.pipeline_def(batch_size=2, num_threads=1, device_id=None)(define)()
@@ -552,3 +550,9 @@ def said(m, name):
     except Exception as error:
         return f"another class: {type(error)}"
     return "nothing raised"
+
+
+@each(*families(SAID))
+def refused(m, family):
+    names = families(SAID)[family]
+    return {name: said(m, CALLS[name], *SAID[name]) for name in names}
