@@ -37,8 +37,8 @@ def check_operand(value: Any, place: int, shown: str) -> None:
         )
     if isinstance(value, (list, tuple)) and any(isinstance(one, _Node) for one in value):
         raise TypeError(
-            f"operand {place} of the operator {shown} is no `DataNode` but a {type(value).__name__} of "
-            "them, such as an operator with several results gives: index it"
+            f"operand {place} of the operator {shown} is no `DataNode` but a "
+            f"{type(value).__name__} of them, as an operator with several results gives: index it"
         )
 
 
@@ -108,7 +108,7 @@ class DataNode(_Node):
             raise AttributeError("; ".join([str(error), *_terms.of([str(error)])])) from None
 
     def told_layout(self) -> str:
-        """What an output of the pipeline tells as its layout where it has none: that of matrices."""
+        """What an output of the pipeline tells as its layout where it has none."""
         expression = getattr(self.operation, "expression", None)
         is_matrix = isinstance(expression, _Call) and ".transforms." in expression.callee
         return "**" if is_matrix else ""

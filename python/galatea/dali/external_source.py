@@ -169,8 +169,8 @@ def _check(o: dict[str, Any]) -> None:
                 raise ValueError("`prefetch_queue_depth` is a positive number")
             if kind == CALLABLE and not takes_argument(source):
                 raise TypeError(
-                    "a callable with `parallel=True` runs in workers and takes exactly one argument: "
-                    "which sample or batch it is to make"
+                    "a callable with `parallel=True` runs in workers and takes exactly one "
+                    "argument: which sample or batch it is to make"
                 )
             if kind != CALLABLE and not batch:
                 raise TypeError(f"an external source in workers needs `batch=True` for: {kind}")

@@ -171,8 +171,9 @@ def _input_of(value: Any, path: str, place: int) -> Any:
 
 def _no_input(value: Any, path: str, place: int, more: str = "") -> TypeError:
     return TypeError(
-        f"`nvidia.dali.fn.{path}` expected a 'DataNode', a list of them, or a number, list or array "
-        f"that becomes a constant; it received input `{place}` of type {type(value).__name__!r}{more}"
+        f"`nvidia.dali.fn.{path}` expected a 'DataNode', a list of them, or a number, list or "
+        f"array that becomes a constant; it received input `{place}` of type "
+        f"{type(value).__name__!r}{more}"
     )
 
 
@@ -204,7 +205,8 @@ def call(path: str, inputs: tuple, keywords: dict[str, Any], shown: str = "") ->
     sets = [value for value in inputs if isinstance(value, (list, tuple)) and _is_set(value)]
     if len({len(value) for value in sets}) > 1:
         raise ValueError(
-            f"Multiple Input Sets of nvidia.dali.{shown}: its lists of inputs must have the same length"
+            f"Multiple Input Sets of nvidia.dali.{shown}: its lists of inputs must have the same "
+            "length"
         )
     unknown = [
         name
@@ -304,8 +306,8 @@ def _of_today(path: str, shown: str, keywords: dict[str, Any]) -> dict[str, Any]
             _warn(f"the argument `{name}` of {shown} has no effect any more")
         elif today in keywords:
             raise TypeError(
-                f"nvidia.dali.{shown} got an unexpected '{name}' deprecated argument when '{today}', "
-                "its name of today, is given, too"
+                f"nvidia.dali.{shown} got an unexpected '{name}' deprecated argument when "
+                f"'{today}', its name of today, is given, too"
             )
         else:
             _warn(f"the argument `{name}` of {shown} is called `{today}` today")

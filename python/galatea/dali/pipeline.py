@@ -348,8 +348,8 @@ class Pipeline(Running, Readers, Saving):
                 outputs[place] = types.node_of(one)
             elif _holds_node(one):
                 raise TypeError(
-                    f"output {place} contains a nested `DataNode`, in a list or tuple: spread it, as in "
-                    "`return *crops, label`"
+                    f"output {place} contains a nested `DataNode`, in a list or tuple: spread it, "
+                    "as in `return *crops, label`"
                 )
             elif not isinstance(one, DataNode):
                 try:
@@ -471,8 +471,8 @@ def _split(function: Callable, kwargs: dict[str, Any]) -> tuple[dict, dict]:
     for parameter in parameters.values():
         if parameter.kind is parameter.VAR_KEYWORD:
             raise TypeError(
-                f"a variadic keyword argument, `**{parameter.name}`, in a function below @pipeline_def "
-                "is not allowed: name its arguments"
+                f"a variadic keyword argument, `**{parameter.name}`, in a function below "
+                "@pipeline_def is not allowed: name its arguments"
             )
     own, options = {}, {}
     for name, value in kwargs.items():

@@ -263,7 +263,8 @@ class Running(State):
                 )
             if ndim is not None and ndim != samples[0].ndim:
                 raise RuntimeError(
-                    f'the input "{name}" expected data with {ndim} dimensions, not {samples[0].ndim}'
+                    f'the input "{name}" expected data with {ndim} dimensions, not '
+                    f"{samples[0].ndim}"
                 )
         if copies:  # the caller may change its arrays as soon as this returns
             if isinstance(samples, list):

@@ -178,7 +178,7 @@ class Saving(State):
         self.build()
         if not self._enable_checkpointing:
             raise RuntimeError(
-                "Checkpointing is not enabled: the pipeline is to be made with enable_checkpointing=True"
+                "Checkpointing is not enabled: make the pipeline with enable_checkpointing=True"
             )
         data = self._get_checkpoint()
         if filename is not None:
