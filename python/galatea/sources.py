@@ -73,7 +73,7 @@ def takes_argument(source: Callable) -> bool:
         parameters = list(inspect.signature(source).parameters.values())
     except ValueError:  # a built-in without a signature
         return False
-    said = f"the source {where_is(source)} must take no argument, or one: what is wanted"
+    said = f"the `source` callable {where_is(source)} must take 0 or 1 arguments: what is wanted"
     for parameter in parameters:
         if parameter.kind not in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD):
             raise TypeError(f"{said}; it has `{parameter}`")
@@ -95,12 +95,12 @@ def kind_of(source: Any, cycle: Any = None) -> str:
         return ITERABLE
     if cycle is not None:
         raise ValueError(
-            f"cycle={cycle!r} is for iterables and generator functions; a callable raises "
-            "StopIteration where an epoch ends"
+            f"`cycle` is {cycle!r}, which is taken where the `source` is iterable or a generator "
+            "function; a callable raises StopIteration where an epoch ends"
         )
     if not callable(source):
         raise TypeError(
-            f"a source is a callable, an iterable or a generator function, not a "
+            f"a `source` is a callable, an iterable or a generator function, not a "
             f"{type(source).__name__}"
         )
     takes_argument(source)

@@ -19,6 +19,7 @@ from .errors import TooLargeError
 from .names import WithoutEngine
 from .names import getter as _getter
 
+from . import terms as _terms
 from . import types as _types
 
 
@@ -26,8 +27,8 @@ def check_operand(value: Any, place: int, shown: str) -> None:
     """Raises where `value` is no operand: data nodes come one by one, and texts are no numbers."""
     if isinstance(value, (str, bytes, dict, set, complex, type(None))):
         raise TypeError(
-            f"operand {place} of {shown} is a {type(value).__name__}; an operand is a data node or "
-            "a constant"
+            f"Expected scalar value or data node as operand {place} of {shown}, not a "
+            f"{type(value).__name__}"
         )
     if isinstance(value, int) and not -(2**31) <= value < 2**31:
         raise TooLargeError(
@@ -36,8 +37,8 @@ def check_operand(value: Any, place: int, shown: str) -> None:
         )
     if isinstance(value, (list, tuple)) and any(isinstance(one, _Node) for one in value):
         raise TypeError(
-            f"operand {place} of {shown} is a {type(value).__name__} of data nodes, such as an "
-            "operator with several results gives: index it"
+            f"operand {place} of the operator {shown} is no `DataNode` but a "
+            f"{type(value).__name__} of them, as an operator with several results gives: index it"
         )
 
 
@@ -96,6 +97,21 @@ class DataNode(_Node):
         node = cls.__new__(cls)
         _Node.__init__(node, recorder, block, place)
         return node
+
+    def _refuse(self, what: str, *rest: Any) -> Any:
+        super()._refuse("; ".join([what, *_terms.of([what])]), *rest)
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return super().__getattr__(name)
+        except AttributeError as error:
+            raise AttributeError("; ".join([str(error), *_terms.of([str(error)])])) from None
+
+    def told_layout(self) -> str:
+        """What an output of the pipeline tells as its layout where it has none."""
+        expression = getattr(self.operation, "expression", None)
+        is_matrix = isinstance(expression, _Call) and ".transforms." in expression.callee
+        return "**" if is_matrix else ""
 
     def _argument(self, name: str) -> str:
         expression = getattr(self.operation, "expression", None)
@@ -185,13 +201,13 @@ class DataNode(_Node):
 
     def _selector(self, recorder, selector: Any, place):
         if selector is Ellipsis:
-            raise NotImplementedError("`...` is no index of a data node")
+            raise NotImplementedError("Ellipsis, `...`, is not implemented for data nodes")
         parts = [selector]
         if isinstance(selector, slice):
             parts = [selector.start, selector.stop, selector.step]
         for part in parts:
             if isinstance(part, (str, float, list, tuple)):
-                raise TypeError(f"an index of a data node is an integer or a node, not {part!r}")
+                raise TypeError(f"Invalid type for an index: {part!r} is no integer and no node")
         if isinstance(selector, bool):  # a number in DALI, too
             selector = int(selector)
         if selector is None:  # all of the axis; newaxis is an object of its own

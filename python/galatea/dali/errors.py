@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
 from galatea import GalateaError
+
+from . import terms
 
 
 class PipelineError(GalateaError, RuntimeError):
@@ -40,14 +44,14 @@ class DeviceError(RuntimeError, ValueError):
     """There is no such device. DALI's operators raise the first class, its constants the second."""
 
     def __init__(self, device: object):
-        super().__init__(f"there is no device {device!r}; there are 'cpu' and 'gpu'")
+        super().__init__(f'there is no device "{device}"; there are "cpu" and "gpu"')
 
 
 class NoInputError(KeyError, RuntimeError):
     """A pipeline has no such input. DALI raises RuntimeError where an operator has that name."""
 
     def __init__(self, name: object):
-        super().__init__(f"the pipeline has no input {name!r}")
+        super().__init__(f'the pipeline has no input with the name "{name}"')
 
     __str__ = BaseException.__str__  # a KeyError shows its message as a Python text
 
@@ -57,6 +61,15 @@ _REFUSED = {"G0453", "G0456", "G0457", "G0458", "G0459", "G0460", "G0860", "G091
 _NO_CONSTANT = {"G0412", "G0413"}
 
 
+def _with_terms(error: GalateaError) -> str:
+    """The text of an error, and a note with the terms of DALI's users."""
+    text = str(error)
+    found = terms.of([error.message, *(one.message for one in error.diagnostics[1:])], text)
+    margin = re.search(r"^ +(?== )", text, re.MULTILINE)
+    indent = margin[0] if margin else "  "
+    return "\n".join([text, *(f"{indent}= note: in DALI's terms: {one}" for one in found)])
+
+
 def raised(error: GalateaError) -> PipelineError:
     """The class that DALI has for what the engine reports, with its diagnostics."""
     kind = PipelineError
@@ -64,7 +77,7 @@ def raised(error: GalateaError) -> PipelineError:
         kind = OperatorError
     elif error.code in _NO_CONSTANT:
         kind = ConstantError
-    made = kind(str(error))
+    made = kind(_with_terms(error))
     made.code, made.message = error.code, error.message
     made.diagnostics = error.diagnostics
     return made

@@ -145,7 +145,8 @@ def _check(o: dict[str, Any]) -> None:
         raise RuntimeError("`name` is for one output: leave it out where there is `num_outputs`")
     if o.get("num_outputs") is not None and o["num_outputs"] < 1:
         raise ValueError(
-            f"`num_outputs` is positive, or None for one node; it is {o['num_outputs']}"
+            "``num_outputs`` is how many nodes a ``source`` is for, and positive, or None for "
+            f"one; it is {o['num_outputs']}"
         )
     if source is None:
         if o.get("cycle") is not None:
@@ -168,8 +169,8 @@ def _check(o: dict[str, Any]) -> None:
                 raise ValueError("`prefetch_queue_depth` is a positive number")
             if kind == CALLABLE and not takes_argument(source):
                 raise TypeError(
-                    "a callable that runs in workers takes one argument: which sample or batch it "
-                    "is to make"
+                    "a callable with `parallel=True` runs in workers and takes exactly one "
+                    "argument: which sample or batch it is to make"
                 )
             if kind != CALLABLE and not batch:
                 raise TypeError(f"an external source in workers needs `batch=True` for: {kind}")

@@ -51,26 +51,40 @@ def _check_argument(operator: dict, name: str, value: Any) -> None:
     if schema is None or value is None:
         return
     kind = schema["type"]
-    shown = f"the argument `{name}` of nvidia.dali.fn.{operator['name']}"
+    shown = f"the argument `{name}` of `nvidia.dali.fn.{operator['name']}`"
     takes = f"it takes {_operators._KINDS.get(kind, kind)}"
     if isinstance(value, _Node):
         if not schema["per_sample"]:
-            raise TypeError(f"{shown} is a 'DataNode', and is the same for all samples; {takes}")
+            raise TypeError(
+                f"{shown} is the same for all samples: it must not be a 'DataNode' but a '{kind}'; "
+                f"{takes}"
+            )
         return
     is_list = isinstance(value, (list, tuple)) and not _holds_node(value)
     if kind in _READ and kind != "bool":
         if is_list:
             given = TypeError if value else RuntimeError
-            raise given(f"{shown} is a {type(value).__name__}; {takes}")
+            raise given(f"{shown} is a {type(value).__name__}; {takes}{_python_says(kind, value)}")
         if isinstance(value, (dict, set)):
-            raise TypeError(f"{shown} is a {type(value).__name__}; {takes}")
+            says = _python_says(kind, value)
+            raise TypeError(f"{shown} is a {type(value).__name__}; {takes}{says}")
     if kind in _LISTS:
         if isinstance(value, (dict, set)):
-            raise TypeError(f"{shown} is a {type(value).__name__}; {takes}")
+            says = _python_says(_LISTS[kind], value)
+            raise TypeError(f"{shown} is a {type(value).__name__}; {takes}{says}")
         if is_list and any(one is None or isinstance(one, (list, tuple)) for one in value):
             raise TypeError(f"{shown} is {value!r}; {takes}")
     if kind in _ENUMERATIONS and isinstance(value, type):
         raise TypeError(f"{shown} is the class {value.__name__}; {takes}")
+
+
+def _python_says(kind: str, value: Any) -> str:
+    """What Python's own `int` and `float` say of a value, for programs that match it."""
+    try:
+        _READ[kind](value)
+    except (TypeError, ValueError) as error:
+        return f" ({error})"
+    return ""
 
 
 def _read(operator: dict, name: str, kind: str, value: Any) -> Any:
@@ -94,7 +108,7 @@ def _read(operator: dict, name: str, kind: str, value: Any) -> Any:
     except (TypeError, ValueError, OverflowError) as error:
         raise type(error)(
             f"the argument `{name}` of nvidia.dali.fn.{operator['name']} is {value!r}; it takes "
-            f"{_operators._KINDS.get(kind, kind)}"
+            f"{_operators._KINDS.get(kind, kind)} ({error})"
         ) from None
 
 
@@ -157,14 +171,15 @@ def _input_of(value: Any, path: str, place: int) -> Any:
 
 def _no_input(value: Any, path: str, place: int, more: str = "") -> TypeError:
     return TypeError(
-        f"input {place} of `nvidia.dali.fn.{path}` is of type {type(value).__name__!r}{more}; "
-        "expected is a 'DataNode', a list of them, or a number, list or array that becomes a constant"
+        f"`nvidia.dali.fn.{path}` expected a 'DataNode', a list of them, or a number, list or "
+        f"array that becomes a constant; it received input `{place}` of type "
+        f"{type(value).__name__!r}{more}"
     )
 
 
 def _no_argument(path: str, shown: str, name: str) -> KeyError:
     schema = _schemas().get(path, path)
-    return KeyError(f'{shown} has no argument "{name}": operator "{schema}" does not define it')
+    return KeyError(f'{shown}: Argument "{name}" is not defined for operator "{schema}"')
 
 
 def call(path: str, inputs: tuple, keywords: dict[str, Any], shown: str = "") -> Any:
@@ -189,7 +204,10 @@ def call(path: str, inputs: tuple, keywords: dict[str, Any], shown: str = "") ->
         raise TypeError(f"the name of {shown} is a text, not {keywords['name']!r}")
     sets = [value for value in inputs if isinstance(value, (list, tuple)) and _is_set(value)]
     if len({len(value) for value in sets}) > 1:
-        raise ValueError(f"the lists of inputs of {shown} have different lengths")
+        raise ValueError(
+            f"Multiple Input Sets of nvidia.dali.{shown}: its lists of inputs must have the same "
+            "length"
+        )
     unknown = [
         name
         for name in keywords
@@ -224,7 +242,9 @@ def call(path: str, inputs: tuple, keywords: dict[str, Any], shown: str = "") ->
         if schema.get("required") and arguments.get(name) is None
     ]
     if absent:
-        raise RuntimeError(f"{shown} needs the argument `{absent[0]}`")
+        names = ", ".join(f'"{name}"' for name in absent)
+        schema = _schemas().get(path, path)
+        raise RuntimeError(f'{shown} misses required arguments of operator "{schema}": {names}')
     _enumerations.check(operator["name"], inputs, given, keywords)
     is_fed = operator["name"] == "inputs.video"
     if is_fed and pipe is not None and pipe._is_debug:
@@ -286,8 +306,8 @@ def _of_today(path: str, shown: str, keywords: dict[str, Any]) -> dict[str, Any]
             _warn(f"the argument `{name}` of {shown} has no effect any more")
         elif today in keywords:
             raise TypeError(
-                f"{shown} got an unexpected argument: `{name}` is an old name of `{today}`, which "
-                "is given, too"
+                f"nvidia.dali.{shown} got an unexpected '{name}' deprecated argument when "
+                f"'{today}', its name of today, is given, too"
             )
         else:
             _warn(f"the argument `{name}` of {shown} is called `{today}` today")

@@ -183,7 +183,7 @@ class Pipeline(Running, Readers, Saving):
         self._common = {}
         self._place: Place | None = None
         self._num_outputs = None
-        self._enumerations = []
+        self._enumerations, self._layouts_told = [], []
 
         self._program = None
         self._session = None
@@ -348,8 +348,8 @@ class Pipeline(Running, Readers, Saving):
                 outputs[place] = types.node_of(one)
             elif _holds_node(one):
                 raise TypeError(
-                    f"output {place} is a list or tuple that holds data nodes: spread it, as in "
-                    "`return *crops, label`"
+                    f"output {place} contains a nested `DataNode`, in a list or tuple: spread it, "
+                    "as in `return *crops, label`"
                 )
             elif not isinstance(one, DataNode):
                 try:
@@ -388,6 +388,7 @@ class Pipeline(Running, Readers, Saving):
         self._warn_of_unused_outputs()
         self._num_outputs = len(outputs)
         self._enumerations = [getattr(one, "enumeration", None) for one in outputs]
+        self._layouts_told = [one.told_layout() for one in outputs]
         for given, name in zip(self._outputs_given, ("output_dtype", "output_ndim")):
             if isinstance(given, (list, tuple)) and len(given) != len(outputs):
                 raise RuntimeError(
@@ -470,8 +471,8 @@ def _split(function: Callable, kwargs: dict[str, Any]) -> tuple[dict, dict]:
     for parameter in parameters.values():
         if parameter.kind is parameter.VAR_KEYWORD:
             raise TypeError(
-                f"`**{parameter.name}` in a function below @pipeline_def is not allowed: name its "
-                "arguments"
+                f"a variadic keyword argument, `**{parameter.name}`, in a function below "
+                "@pipeline_def is not allowed: name its arguments"
             )
     own, options = {}, {}
     for name, value in kwargs.items():

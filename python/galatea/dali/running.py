@@ -243,6 +243,7 @@ class Running(State):
         if declared and not layout:
             layout = wanted
         samples, layout = batch_of(data, self._max_batch_size or 1, layout)
+        layout = layout.strip("*") if layout else layout  # that of matrices, which names no axis
         if wanted and layout and layout != wanted:
             raise RuntimeError(f"the input {name!r} has the layout {wanted!r}, the data {layout!r}")
         if wanted and not layout:
@@ -256,10 +257,14 @@ class Running(State):
             dtype, ndim = feed.dtypes.get(name), feed.ndims.get(name)
             found = types._OF_NUMPY[samples[0].dtype]
             if dtype is not None and dtype != found:
-                raise RuntimeError(f"the input {name!r} is of {dtype}; {found} was given")
+                raise RuntimeError(
+                    f'the input "{name}" expected data of type {types.spelt(dtype)}, not '
+                    f"{types.spelt(found)}"
+                )
             if ndim is not None and ndim != samples[0].ndim:
                 raise RuntimeError(
-                    f"the input {name!r} has {ndim} dimensions; the samples have {samples[0].ndim}"
+                    f'the input "{name}" expected data with {ndim} dimensions, not '
+                    f"{samples[0].ndim}"
                 )
         if copies:  # the caller may change its arrays as soon as this returns
             if isinstance(samples, list):
@@ -509,8 +514,9 @@ class Running(State):
             parts = self._next_parts()
             self._delivered = self._state_before
             outputs = tuple(list_of_parts(parts, number) for number in range(len(parts[0][0])))
-        for one, kind in zip(outputs, self._enumerations):
+        for one, kind, layout in zip(outputs, self._enumerations, self._layouts_told):
             one._enumeration = kind
+            one._layout = one._layout or layout
         self._check_outputs(outputs)
         return outputs
 
@@ -539,13 +545,13 @@ class Running(State):
         )
         for place, (output, dtype, ndim, layout) in enumerate(found):
             for what, wanted, has in (
-                ("data type", dtype, output.dtype),
-                ("number of dimensions", ndim, output.ndim()),
-                ("layout", layout, output.layout()),
+                ("Data type", dtype, output.dtype),
+                ("Number of dimensions", ndim, output.ndim()),
+                ("Layout", layout, output.layout()),
             ):
                 if wanted is not None and wanted != has:
                     raise RuntimeError(
-                        f"the {what} of output {place}, {has}, does not match that of the "
+                        f"{what} of output {place}, {has}, does not match that of the "
                         f"pipeline's options, {wanted}"
                     )
 

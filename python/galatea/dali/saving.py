@@ -177,7 +177,9 @@ class Saving(State):
         """
         self.build()
         if not self._enable_checkpointing:
-            raise RuntimeError("checkpoints need a pipeline with enable_checkpointing=True")
+            raise RuntimeError(
+                "Checkpointing is not enabled: make the pipeline with enable_checkpointing=True"
+            )
         data = self._get_checkpoint()
         if filename is not None:
             with open(filename, "wb") as file:

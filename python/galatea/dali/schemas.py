@@ -27,6 +27,26 @@ def _text(value: Any) -> str:
     return str(int(getattr(getattr(_types, kind), member)))
 
 
+# Of the kinds of arguments: the name of the element type that DALI gives for them.
+_TYPES = {
+    "bool": "BOOL",
+    "int": "INT32",
+    "float": "FLOAT",
+    "str": "STRING",
+    "layout": "TENSOR_LAYOUT",
+    "dtype": "DATA_TYPE",
+    "image type": "IMAGE_TYPE",
+    "interpolation type": "INTERP_TYPE",
+    "int list": "_INT32_VEC",
+    "float list": "_FLOAT_VEC",
+    "str list": "_STRING_VEC",
+    "dtype list": "_DATA_TYPE_VEC",
+    "dict": "_FEATURE_DICT",
+    "any": "_FLOAT_VEC",
+}
+_COMMON = {"preserve": "bool", "bytes_per_sample_hint": "int list"}  # of every operator
+
+
 class OpSchema:
     """An operator under the name of its class, "Resize" or "readers__File"."""
 
@@ -93,6 +113,14 @@ class OpSchema:
     def IsTensorArgument(self, name: str) -> bool:
         """Whether the argument may be a data node, with a value for each sample."""
         return bool(self._argument(name).get("per_sample", False))
+
+    def GetArgumentType(self, name: str) -> Any:
+        """The type of the argument's values. Integers are INT32, those of 64 bits, too."""
+        self._default(name)
+        if self.IsDeprecatedArg(name):
+            return _types.DALIDataType.UINT8
+        kind = self._argument(name).get("type") or _COMMON.get(name, "any")
+        return getattr(_types.DALIDataType, _TYPES[kind])
 
     def IsDeprecatedArg(self, name: str) -> bool:
         """Whether the argument has another name today, or no effect any more."""

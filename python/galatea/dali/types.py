@@ -91,6 +91,15 @@ DALIDataType = _named(
         "INTERP_TYPE": 22,
         "TENSOR_LAYOUT": 23,
         "PYTHON_OBJECT": 24,
+        "_BOOL_VEC": 13,
+        "_INT32_VEC": 14,
+        "_STRING_VEC": 15,
+        "_FLOAT_VEC": 16,
+        "_FEATURE_VEC": 18,
+        "_FEATURE_DICT": 19,
+        "_TENSOR_LAYOUT_VEC": 25,
+        "_DATA_TYPE_VEC": 26,
+        "_INT64_VEC": 27,
     },
 )
 DALIImageType = _named(
@@ -134,6 +143,12 @@ _enum_types = [DALIDataType.IMAGE_TYPE, DALIDataType.DATA_TYPE, DALIDataType.INT
 _DALIDataType = DALIDataType
 _TO_NUMPY = {getattr(DALIDataType, name): kind for name, kind in _NUMPY.items()}
 _OF_NUMPY = {np.dtype(kind): dali for dali, kind in _TO_NUMPY.items()}
+
+
+def spelt(dtype: DALIDataType) -> str:
+    """An element type as DALI's messages have it: "float" of FLOAT, "int32" of INT32."""
+    names = {DALIDataType.FLOAT: "float", DALIDataType.FLOAT64: "double"}
+    return names.get(dtype, dtype.name.lower())
 
 
 def to_numpy_type(dali_type: Any) -> type:
@@ -386,7 +401,9 @@ def Constant(value: Any, dtype=None, shape=None, layout=None, device=None, **kwa
         if value.ndim and dtype is None:
             dtype = to_dali_type(value.dtype)  # those of 64 bits stay
     if not isinstance(value, array_types):
-        raise TypeError(f"a constant is a number, a list of numbers or an array, not {type(value)}")
+        raise TypeError(
+            f"Expected scalar value, a list of numbers or an array as a constant, not {type(value)}"
+        )
     if isinstance(value, (list, tuple)):
         if not all(isinstance(one, (bool, int, float, np.generic)) for one in value):
             raise TypeError("a constant is a number, a flat list of numbers or an array")

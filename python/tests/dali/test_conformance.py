@@ -31,13 +31,15 @@ TOGETHER = (
     "names tensors tensor_methods auto_aug pipelines pipeline_forms graphs classes feeds sources "
     "functions conditionals readers operator_forms node_forms signatures iterators torch_iterators "
     "python_functions programs source_programs checkpoint_programs conditional_programs "
-    "function_programs iterator_programs tensor_programs orders dynamic dynamic_states run_forms"
+    "function_programs iterator_programs tensor_programs orders dynamic dynamic_states run_forms "
+    "pipeline_checks source_checks iterator_checks object_checks"
 ).split()
 # Files about what operators compute. Compiled, their kernels are most of the time of this suite.
 INTERPRETED = (
     "arithmetic operators operator_inputs operand_pairs argument_forms fed_arguments "
     "operator_values media_values sounds films mistakes axes_and_extents boxes_and_masks "
-    "sound_forms operand_forms error_words image_forms"
+    "sound_forms operand_forms error_words image_forms operator_checks value_checks refused_calls "
+    "more_refused_calls"
 ).split()
 SLOW = ("operators.canvas_of_frames",)  # of those, what takes longer than compiling it
 

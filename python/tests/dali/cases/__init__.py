@@ -72,6 +72,14 @@ MODULES = (
     "error_words",
     "run_forms",
     "image_forms",
+    "operator_checks",
+    "refused_calls",
+    "more_refused_calls",
+    "value_checks",
+    "pipeline_checks",
+    "source_checks",
+    "iterator_checks",
+    "object_checks",
 )
 
 
@@ -88,6 +96,23 @@ def each(*values: Any, **named: Any) -> Callable:
         base = f"{function.__module__.rsplit('.', 1)[-1]}.{function.__name__}"
         for label, value in [(str(value), value) for value in values] + list(named.items()):
             CASES[f"{base}[{label}]"] = lambda m, value=value: function(m, value)
+        return function
+
+    return register
+
+
+def all_of(*values: Any, **named: Any) -> Callable:
+    """Registers one case of all values: {name: what the function gives with it, or raises}.
+
+    For functions that are quick: a process for each value would take longer than they do.
+    """
+    entries = {**{str(value): value for value in values}, **named}
+
+    def register(function: Callable) -> Callable:
+        name = f"{function.__module__.rsplit('.', 1)[-1]}.{function.__name__}"
+        CASES[name] = lambda m: {
+            label: m.attempt(lambda: function(m, value)) for label, value in entries.items()
+        }
         return function
 
     return register

@@ -68,11 +68,10 @@ def size_of(values: list, batch_size: int | None) -> int | None:
         raise OperatorError(f"a batch has at least one sample, not {batch_size}")
     for one in values:
         if is_batch(one):
-            if batch_size is not None and len(as_batch(one)._arrays) != batch_size:
-                raise ValueError(
-                    f"a batch of {len(as_batch(one)._arrays)} samples is beside {batch_size}"
-                )
-            batch_size = len(as_batch(one)._arrays)
+            size = len(as_batch(one)._arrays)
+            if batch_size is not None and size != batch_size:
+                raise ValueError(f"Inconsistent batch size: {size} samples beside {batch_size}")
+            batch_size = size
     return batch_size
 
 
@@ -140,10 +139,15 @@ def _check_names(path: str, schema: dict, arguments: dict[str, Any]) -> None:
     known = set(document()["functions"].get(path, ())) | set(schema["args"])
     for name in arguments:
         if name not in known - {"name", "seed", "preserve", "bytes_per_sample_hint"}:
-            raise TypeError(f"{path} has no argument `{name}`")
-    for name, one in schema["args"].items():
-        if one.get("required") and arguments.get(name) is None:
-            raise TypeError(f"{path} needs the argument `{name}`")
+            raise TypeError(f"{path}() got an unexpected keyword argument '{name}'")
+    absent = [
+        repr(name)
+        for name, one in schema["args"].items()
+        if one.get("required") and arguments.get(name) is None
+    ]
+    if absent:
+        kind = f"keyword-only argument{'s' if len(absent) > 1 else ''}"
+        raise TypeError(f"{path}() missing {len(absent)} required {kind}: {', '.join(absent)}")
 
 
 def operator(

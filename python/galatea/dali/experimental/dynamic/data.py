@@ -60,7 +60,9 @@ def _check(layout: Any, ndim: int) -> str:
     if not isinstance(layout, str):
         raise ValueError(f"a layout is a text, not a {type(layout).__name__}")
     if layout and len(layout) != ndim:
-        raise ValueError(f"the layout {layout!r} has {len(layout)} letters, the data {ndim} axes")
+        raise ValueError(
+            f"the layout {layout!r} has {len(layout)} letters, not the number of dimensions, {ndim}"
+        )
     check_layout(layout, ndim)
     return layout
 

@@ -88,7 +88,7 @@ class DType:
         for one in (*_OF_ID.values(), bfloat16):
             if one.name == name:
                 return one
-        raise ValueError(f"there is no element type {name!r}; there are {', '.join(_names())}")
+        raise ValueError(f"Unsupported type name: {name}; there are {', '.join(_names())}")
 
     def __call__(self, data: Any, **options: Any) -> Any:
         """A tensor of this type."""

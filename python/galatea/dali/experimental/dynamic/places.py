@@ -20,7 +20,9 @@ class Device:
     def __init__(self, name: str, device_id: int | None = None):
         kind, _, number = str(name).partition(":")
         if kind not in ("cpu", "gpu", "cuda") or (number and not number.isdigit()):
-            raise ValueError(f"a device is 'cpu' or 'gpu', or 'gpu:0' and the like, not {name!r}")
+            raise ValueError(
+                f"Invalid device type: {name}; it is 'cpu' or 'gpu', or 'gpu:0' and the like"
+            )
         if kind == "cpu" and device_id:
             raise ValueError(f"there is one device 'cpu', without the number {device_id}")
         self.device_type = "cpu" if kind == "cpu" else "gpu"
