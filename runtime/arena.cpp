@@ -93,6 +93,13 @@ Status Arena::stay_within_budget(int64_t bytes) {
   return {};
 }
 
+int64_t Arena::cede(int64_t bytes) {
+  if (budget_ - retained_bytes_ < bytes) drop_free_pieces();
+  const int64_t ceded = std::clamp<int64_t>(budget_ - retained_bytes_, 0, bytes);
+  budget_ -= ceded;
+  return ceded;
+}
+
 Status Arena::grow(int64_t need) {
   const int64_t size = size_of_piece(need);
   if (size >= kInsteadFrom) drop_free_pieces();

@@ -48,6 +48,8 @@ class Arena {
   int64_t budget() const { return budget_; }
   /// The gate has granted this much more.
   void add_budget(int64_t bytes) { budget_ += bytes; }
+  /// Awake: takes up to so many bytes out of the budget, of what no block is in; how many.
+  int64_t cede(int64_t bytes);
   /// Asleep: gives everything back.
   void shrink_idle();
   /// What the last acquire() lacked that failed for want of budget; 0: it failed for another reason.

@@ -145,7 +145,13 @@ int64_t BatchJob::take_fixed_outputs(MemoryGate& gate) {
   return 0;
 }
 
+/// Nobody will have them, and where memory is limited others may need it.
+void BatchJob::drop_outputs(int slot) {
+  for (Output& out : outputs_) out.samples[static_cast<size_t>(slot)] = Tensor{};
+}
+
 void BatchJob::restart(int slot) {
+  drop_outputs(slot);
   std::lock_guard lock(mutex_);
   const size_t num_sources = loaded_->sources.size();
   std::erase_if(original_places_, [&](const auto& entry) {
@@ -323,6 +329,7 @@ void BatchJob::take_device_outputs(const DeviceBatch& device) {
 }
 
 void BatchJob::skip(int slot, Diagnostic why) {
+  drop_outputs(slot);
   SampleFailure failure{epoch, positions[static_cast<size_t>(slot)], describe(slot), std::move(why)};
   std::lock_guard lock(mutex_);
   states_[static_cast<size_t>(slot)] = State::kSkipped;
@@ -332,6 +339,7 @@ void BatchJob::skip(int slot, Diagnostic why) {
 void BatchJob::substitute(int slot, int64_t attempt, const Diagnostic& why) {
   const size_t num_sources = loaded_->sources.size();
   const auto at = static_cast<size_t>(slot);
+  drop_outputs(slot);
   expected_[at] = {};
   if (attempt == 1) {
     SampleFailure failure{epoch, positions[at], describe(slot), why};

@@ -118,6 +118,7 @@ class BatchJob final : public OutputSink {
   Error first_error();
   void fail_all(Error error);
   void forget_work();
+  void drop_outputs(int slot);
   Status enqueue_recorded();
   Status take_outputs();
   void settle_device();

@@ -154,35 +154,34 @@ class Frame::Reading {
   Result<Tensor*> allocate(int k, DType dtype, std::span<const int64_t> extents) {
     if (std::string why = frame_.delivery_.take(k, dtype, extents); !why.empty())
       return keep(refused_, wrong(why));
-    const int32_t slot = frame_.list(instruction_.a + k);
-    if (const int32_t output = output_of(k); output >= 0) {
-      Tensor& place = frame_.outputs_[static_cast<size_t>(output)];
-      auto given = frame_.give_output(output, dtype, extents, Memory::kHost);
-      if (!given) return keep(refused_, std::unexpected(std::move(given.error())));
-      place = std::move(*given);
-      frame_.set_slot(slot, place, -1);
-    } else if (auto block = frame_.allocate_slot(slot, dtype, extents); !block) {
-      return keep(refused_, std::unexpected(std::move(block.error())));
-    }
+    if (Status status = place(k, dtype, extents); !status)
+      return keep(refused_, std::unexpected(std::move(status.error())));
     // A copy: whatever becomes of it changes no type.
     Tensor& tensor = frame_.delivered_[static_cast<size_t>(k)];
-    tensor = frame_.slots_[static_cast<size_t>(slot)];
+    tensor = frame_.slots_[static_cast<size_t>(frame_.list(instruction_.a + k))];
     return &tensor;
   }
 
-  /// The output that is read straight into the batch. Not under a memory limit, where a sample holds what it
-  /// reads until its outputs are admitted.
-  int32_t output_of(int k) const {
-    return instruction_.c < 0 || frame_.claim_.is_limited() ? -1 : frame_.list(instruction_.c + k);
+  /// Into the batch where it is an output as it was read.
+  Status place(int k, DType dtype, std::span<const int64_t> extents) {
+    const int32_t slot = frame_.list(instruction_.a + k);
+    const int32_t output = instruction_.c < 0 ? -1 : frame_.list(instruction_.c + k);
+    if (output >= 0) {
+      Tensor& made = frame_.outputs_[static_cast<size_t>(output)];
+      GALATEA_ASSIGN(made, frame_.give_output(output, dtype, extents, Memory::kHost, Frame::Maker::kReader));
+      frame_.set_slot(slot, made, -1);
+      return {};
+    }
+    GALATEA_ASSIGN(const int32_t block, frame_.allocate_slot(slot, dtype, extents));
+    static_cast<void>(block);  // the slot has it
+    frame_.claim_.note_read(claimed_bytes(frame_.slots_[static_cast<size_t>(slot)].num_bytes()));
+    return {};
   }
 
   Status leave_out(size_t k) {
     const Port& port = source_.ports[k];
     if (!port.optional) return wrong(port_text("output", k, port.name) + " was not delivered");
-    auto block = frame_.allocate_slot(frame_.list(instruction_.a + static_cast<int32_t>(k)), port.dtype(),
-                                      frame_.delivery_.extents_of_nothing(k));
-    if (!block) return std::unexpected(std::move(block.error()));
-    return {};
+    return place(static_cast<int>(k), port.dtype(), frame_.delivery_.extents_of_nothing(k));
   }
 
   std::unexpected<Error> wrong(const std::string& why) const {

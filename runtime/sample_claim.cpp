@@ -38,6 +38,10 @@ Result<bool> SampleClaim::ask_for_call(int64_t bytes) {
   return ask_total({capped(stated_.own + capped(bytes)), stated_.outputs});
 }
 
+Result<bool> SampleClaim::ask_to_read(int64_t bytes, bool becomes_output) {
+  return ask_for_call(becomes_output ? capped(bytes) - unused_outputs_ : bytes);
+}
+
 Result<bool> SampleClaim::ask_total(MemoryNeed total) {
   total.own = std::max(total.own, expected_.own);
   total.outputs = std::max(total.outputs, expected_.outputs);
@@ -73,6 +77,17 @@ Status SampleClaim::before_output(int64_t bytes) {
   granted_outputs_ += missing;
   unused_outputs_ += missing;
   return {};
+}
+
+Status SampleClaim::before_output_of_read(int64_t bytes) {
+  if (!gate_) return {};
+  stated_.outputs = capped(stated_.outputs + bytes);
+  if (const int64_t missing = bytes - unused_outputs_; missing > 0) {
+    const int64_t ceded = arena_.cede(missing);
+    granted_outputs_ += ceded;
+    unused_outputs_ += ceded;
+  }
+  return before_output(bytes);
 }
 
 void SampleClaim::after_output(int64_t bytes) {

@@ -34,6 +34,9 @@ class SampleClaim {
   Result<bool> ask(MemoryNeed need);
   /// The same for what one call takes and gives back.
   Result<bool> ask_for_call(int64_t bytes);
+  /// The same for a reader, whose outputs are among the bytes: what it leaves is stated by note_read() and
+  /// before_output_of_read().
+  Result<bool> ask_to_read(int64_t bytes, bool becomes_output);
   int64_t wanted() const { return wanted_.total(); }
   void grant();
   /// The error of a sample that nobody can give what it wants.
@@ -42,6 +45,11 @@ class SampleClaim {
   /// Around the allocation of an output of the sample's own.
   Status before_output(int64_t bytes);
   void after_output(int64_t bytes);
+  /// Around the same for an output of the sample's own that a reader fills: what was asked for it as an
+  /// intermediate becomes an output.
+  Status before_output_of_read(int64_t bytes);
+  /// A reader has left this much in the arena.
+  void note_read(int64_t bytes) { stated_.own += bytes; }
 
   /// After an error of code G0924: what the sample takes at least; nothing if that was not the reason.
   MemoryNeed learned() const;

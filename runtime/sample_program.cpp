@@ -118,7 +118,8 @@ Result<bool> Frame::admit(const Instruction& i) {
     case Opcode::kAdmit:
       return claim_.ask({int_register(i.a), int_register(i.b)});
     case Opcode::kRead:
-      return claim_.ask({loaded_->sources[static_cast<size_t>(i.b)].bytes(input_.reads[i.b]), 0});
+      return claim_.ask_to_read(loaded_->sources[static_cast<size_t>(i.b)].bytes(input_.reads[i.b]),
+                                i.c >= 0);
     case Opcode::kCallNative:
       return claim_.ask_for_call(working_bytes(i));
     default:

@@ -135,8 +135,9 @@ class Frame {
   Result<bool> admit(const Instruction& i);
   int64_t working_bytes(const Instruction& i);
   void gather_operands(const NativeCallSpec& spec);
+  enum class Maker : uint8_t { kProgram, kReader };
   Result<Tensor> give_output(int output, DType dtype, std::span<const int64_t> extents,
-                             Memory writer = Memory::kHost);
+                             Memory writer = Memory::kHost, Maker maker = Maker::kProgram);
   Status step(const Instruction& i, Worker& worker);
   bool evaluate_scalar(const Instruction& i);
   Status check(const Instruction& i);

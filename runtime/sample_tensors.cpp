@@ -99,14 +99,15 @@ Status Frame::lend(const Instruction& i) {
   return {};
 }
 
-Result<Tensor> Frame::give_output(int output, DType dtype, std::span<const int64_t> extents, Memory writer) {
+Result<Tensor> Frame::give_output(int output, DType dtype, std::span<const int64_t> extents, Memory writer,
+                                  Maker maker) {
   const OutputSpec& spec = program_.outputs[static_cast<size_t>(output)];
   // Outputs of known extents are the batch's, which has them already where memory is limited.
   if (!claim_.is_limited() || spec.on_device || fixed_bytes(spec) >= 0)
     return sink_->allocate_output(output, input_.slot, dtype, extents, writer);
   GALATEA_ASSIGN(int64_t bytes, dense_bytes(dtype, extents));
   const int64_t cost = claimed_bytes(bytes);
-  GALATEA_TRY(claim_.before_output(cost));
+  GALATEA_TRY(maker == Maker::kReader ? claim_.before_output_of_read(cost) : claim_.before_output(cost));
   GALATEA_ASSIGN(Tensor tensor, sink_->allocate_output(output, input_.slot, dtype, extents, writer));
   claim_.after_output(cost);
   return tensor;

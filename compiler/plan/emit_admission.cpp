@@ -175,9 +175,14 @@ void Emitter::claim_output(size_t output, DType type, const std::vector<Expr>& e
   claim(MemoryClaim::Kind::kOutput, type, extents, fmt::format("output {}", output));
 }
 
+/// What a source reads straight into the batch was asked for when it was read.
 bool Emitter::is_copied(ir::ValueId value) const {
   if (table_.info(value).scalar) return true;
-  if (graph_.value(value).node != ir::kNoId) return !stored_into_output_[value];
+  if (const ir::NodeId node = graph_.value(value).node; node != ir::kNoId) {
+    const op::Operator& op = *graph_.node(node).op;
+    const bool is_read = op.source && !op.is_fed() && output_as_it_stands(value) >= 0;
+    return !is_read && !stored_into_output_[value];
+  }
   if (output_of_[value] < 0) return true;
   for (const ir::Merge& merge : graph_.block(graph_.value(value).block).merges) {
     if (merge.result != value) continue;

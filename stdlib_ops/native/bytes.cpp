@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <filesystem>
 #include <list>
 #include <mutex>
 
@@ -271,6 +272,11 @@ void will_open(const std::string& path) {
 
 std::unexpected<Error> unreadable(const std::string& what, const std::string& path, int number,
                                   const char* help) {
+  std::error_code error;
+  const auto target = std::filesystem::read_symlink(path, error);
+  if (number == ENOENT && !error)
+    return unusable(
+        fmt::format("cannot read {}: it is a link to {}, which is not there", what, target.string()), help);
   const std::string_view scheme = number == ENOENT ? far::other_scheme(path) : "";
   if (scheme.empty()) return unusable(fmt::format("cannot read {}: {}", what, std::strerror(number)), help);
   if (scheme == "file")

@@ -48,15 +48,16 @@ class CaffeSource final : public LmdbSource {
 
   int64_t bytes(int64_t index) const override {
     // The record where it is read to, its image, its label.
-    return 2 * runtime::claimed_bytes(record(index).place.size) + runtime::claimed_bytes(sizeof(int32_t));
+    return value_bytes(index, kTexts) + runtime::claimed_bytes(record(index).place.size) +
+           runtime::claimed_bytes(sizeof(int32_t));
   }
   Status read(int64_t index, const AllocateOutput& allocate) const override {
-    static constexpr uint32_t kTexts[] = {4};  // its data
     GALATEA_ASSIGN(const Value datum, value(index, kTexts));
     return deliver_datum(datum.bytes, describe(index), ports_, allocate, &datum.record);
   }
 
  private:
+  static constexpr uint32_t kTexts[] = {4};  // its data
   std::vector<Port> ports_;
 };
 

@@ -276,19 +276,23 @@ class Caffe2Source final : public LmdbSource {
   int64_t bytes(int64_t index) const override {
     // The record where it is read to, and its image. What the other tensors become is known when the record was
     // read: numbers take up to eight bytes for one.
-    return 2 * runtime::claimed_bytes(record(index).place.size) +
+    return value_bytes(index, texts()) + runtime::claimed_bytes(record(index).place.size) +
            runtime::claimed_bytes(4 * layout_.num_labels) +
            (layout_.additional + 1) * runtime::claimed_bytes(1);
   }
   Status read(int64_t index, const AllocateOutput& allocate) const override {
-    // The image of its first tensor: a text of a file, or pixels.
-    static constexpr uint32_t kEncoded[] = {1, 6}, kPixels[] = {1, 5};
-    const bool is_encoded = layout_.image && layout_.ports.front().rank() == 1;
-    GALATEA_ASSIGN(const Value protos, value(index, is_encoded ? kEncoded : kPixels));
+    GALATEA_ASSIGN(const Value protos, value(index, texts()));
     return deliver_tensor_protos(protos.bytes, describe(index), layout_, allocate, &protos.record);
   }
 
  private:
+  /// The image of its first tensor: a text of a file, or pixels.
+  std::span<const uint32_t> texts() const {
+    static constexpr uint32_t kEncoded[] = {1, 6}, kPixels[] = {1, 5};
+    const bool is_encoded = layout_.image && layout_.ports.front().rank() == 1;
+    return is_encoded ? kEncoded : kPixels;
+  }
+
   TensorProtosLayout layout_;
 };
 

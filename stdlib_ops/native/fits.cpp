@@ -19,8 +19,8 @@ namespace {
 constexpr int64_t kFitsBlock = 2880, kCard = 80;
 constexpr int64_t kMostHeader = int64_t{16} << 20;
 constexpr int64_t kMostHdus = 1 << 16;
-/// No way of compression makes more of a byte.
-constexpr int64_t kMostRatio = 2048;
+/// No way of compression makes more of a byte; that for masks says 4,095 pixels of four bytes in two.
+constexpr int64_t kMostRatio = 2048, kMostOfMask = 8192;
 
 /// Of two numbers that are not negative; nothing where it does not fit.
 std::optional<int64_t> product(int64_t a, int64_t b) {
@@ -263,17 +263,15 @@ Status find_columns(const FitsHeader& header, FitsTiles& tiles) {
 Status find_compression(const FitsHeader& header, FitsTiles& tiles) {
   const std::string name = header.text("ZCMPTYPE");
   constexpr std::pair<const char*, FitsTiles::Compression> kKnown[] = {
-      {"NOCOMPRESS", FitsTiles::Compression::kNone},
-      {"RICE_1", FitsTiles::Compression::kRice},
-      {"RICE_ONE", FitsTiles::Compression::kRice},
-      {"GZIP_1", FitsTiles::Compression::kGzip},
-      {"GZIP_2", FitsTiles::Compression::kShuffledGzip}};
+      {"NOCOMPRESS", FitsTiles::Compression::kNone}, {"RICE_1", FitsTiles::Compression::kRice},
+      {"RICE_ONE", FitsTiles::Compression::kRice},   {"PLIO_1", FitsTiles::Compression::kPlio},
+      {"GZIP_1", FitsTiles::Compression::kGzip},     {"GZIP_2", FitsTiles::Compression::kShuffledGzip}};
   const auto known =
       std::ranges::find(kKnown, name, [](const auto& entry) { return std::string_view(entry.first); });
   if (known == std::end(kKnown))
     return make_error(ErrorKind::kUser, "G0802",
                       fmt::format("{}: it is compressed as '{}'", header.where(), name),
-                      "RICE_1, GZIP_1, GZIP_2 and NOCOMPRESS are read; write it anew (fpack -r)");
+                      "RICE_1, GZIP_1, GZIP_2, PLIO_1 and NOCOMPRESS are read; write it anew (fpack -r)");
   tiles.compression = known->second;
   for (int k = 1; header.has(fmt::format("ZNAME{}", k)); ++k) {
     const std::string parameter = header.text(fmt::format("ZNAME{}", k)), key = fmt::format("ZVAL{}", k);
@@ -445,7 +443,8 @@ Result<FitsImage> find_fits_image(const ByteSource& file, int64_t hdu) {
     std::optional<int64_t> most = size_of(image.dtype);
     for (const int64_t extent : image.shape)
       most = most ? product(*most, std::max<int64_t>(1, extent)) : std::nullopt;
-    if (!most || *most / kMostRatio > file.size())
+    const int64_t most_ratio = header.text("ZCMPTYPE") == "PLIO_1" ? kMostOfMask : kMostRatio;
+    if (!most || *most / most_ratio > file.size())
       return bad_fits(where, "it would have far more elements than the file has bytes");
     if (is_compressed) {
       GALATEA_ASSIGN(image.tiles, find_tiles(header, image, bytes));

@@ -27,7 +27,7 @@ struct FitsColumn {
 
 /// How an image is cut into tiles and compressed.
 struct FitsTiles {
-  enum class Compression : uint8_t { kNone, kRice, kGzip, kShuffledGzip };
+  enum class Compression : uint8_t { kNone, kRice, kPlio, kGzip, kShuffledGzip };
   enum class Dither : uint8_t { kNone, kSubtractive, kSubtractiveWithZeros };
   Compression compression = Compression::kNone;
   std::vector<int64_t> extents;  ///< of a tile, in C order; those at the end may be smaller

@@ -1,5 +1,5 @@
 // Images of FITS that are compressed tile by tile: see fits.h. Formulas: FITS standard 4.0, section 10.4 and
-// appendix I; R. White, "The RICE_1 algorithm" there.
+// appendix I; R. White, "The RICE_1 algorithm" there, and "The PLIO_1 algorithm".
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -121,6 +121,59 @@ bool decode_rice(std::span<const uint8_t> bytes, int64_t block, std::span<int32_
   return !in.is_past();
 }
 
+/// Runs of zeros and of a value, by instructions of 16 bits: a code in the upper four, a number in the others.
+/// What no instruction reaches is zero.
+bool decode_plio(std::span<const uint8_t> bytes, std::span<int32_t> pixels) {
+  const size_t words = bytes.size() / 2;
+  const auto word = [&](size_t at) { return static_cast<uint32_t>(bytes[2 * at]) << 8 | bytes[2 * at + 1]; };
+  if (words < 3) return false;
+  // The third word is the length of a list as it was first, or a negative version: its head has another form.
+  const bool is_old = word(2) > 0 && word(2) < 0x8000;
+  if (!is_old && words < 5) return false;
+  size_t at = is_old ? 3 : word(1);
+  const size_t end = is_old ? word(2) : size_t{word(4)} << 15 | word(3);
+  if (end > words) return false;
+  std::ranges::fill(pixels, 0);
+  size_t pixel = 0;
+  uint32_t value = 1;
+  while (at < end) {
+    const uint32_t code = word(at) >> 12, number = word(at) & 0xFFF;
+    ++at;
+    size_t run = 0, set = 0;  // pixels of it, and of its last that have the value
+    switch (code) {
+      case 0:
+        run = number;
+        break;
+      case 1:
+        if (at == end) return false;
+        value = word(at++) << 12 | number;
+        break;
+      case 2:
+      case 6:
+        value += number;
+        break;
+      case 3:
+      case 7:
+        value -= number;
+        break;
+      case 4:
+        run = set = number;
+        break;
+      case 5:
+        run = number;
+        set = std::min<size_t>(1, run);
+        break;
+      default:
+        return false;
+    }
+    if (code >= 6) run = set = 1;
+    if (run > pixels.size() - pixel) return false;
+    pixel += run;
+    std::ranges::fill(pixels.subspan(pixel - set, set), static_cast<int32_t>(value));
+  }
+  return true;
+}
+
 /// Everything that the bytes hold, which is no more than `out` has room for; how much that is, or -1.
 int64_t gunzip(std::span<const uint8_t> bytes, std::span<uint8_t> out) {
   z_stream stream = {};
@@ -230,6 +283,10 @@ class TileReader {
   /// Whole numbers, into integers_.
   Status decode_integers(int64_t row) {
     integers_.resize(static_cast<size_t>(count_));
+    if (tiles_.compression == FitsTiles::Compression::kPlio) {
+      if (!decode_plio(bytes_, integers_)) return bad(row, "cannot be decompressed");
+      return {};
+    }
     if (tiles_.compression == FitsTiles::Compression::kRice) {
       const bool is_whole = tiles_.width == 1   ? decode_rice<uint8_t>(bytes_, tiles_.block, integers_)
                             : tiles_.width == 2 ? decode_rice<int16_t>(bytes_, tiles_.block, integers_)
@@ -248,7 +305,7 @@ class TileReader {
   /// Elements as they were.
   Status decode_exact(int64_t row, FitsTiles::Compression compression) {
     const int64_t stored = size_of(image_.stored);
-    if (compression == FitsTiles::Compression::kRice) {
+    if (compression == FitsTiles::Compression::kRice || compression == FitsTiles::Compression::kPlio) {
       if (is_float(image_.stored) || stored > 4) return bad(row, "cannot have been compressed so");
       GALATEA_TRY(decode_integers(row));
       plain_.resize(static_cast<size_t>(count_ * stored));

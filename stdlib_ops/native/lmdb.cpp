@@ -291,14 +291,20 @@ std::string LmdbSource::describe(int64_t index) const {
   return fmt::format("{} at key {}", names_[there.file], printable(text));
 }
 
+std::vector<RecordPlace> LmdbSource::texts_of(int64_t index, std::span<const uint32_t> texts) const {
+  const Record& there = record(index);
+  const int64_t head = keys_[static_cast<size_t>(index)].on_own ? kPageHead : 0;
+  return large_texts(file_of(there), {there.place.offset + head, there.place.size - head}, texts);
+}
+
+int64_t LmdbSource::value_bytes(int64_t index, std::span<const uint32_t> texts) const {
+  return scratch_bytes(record(index).place, texts_of(index, texts));
+}
+
 Result<LmdbSource::Value> LmdbSource::value(int64_t index, std::span<const uint32_t> texts) const {
   const Record& there = record(index);
   const LmdbEntry entry{.value = there.place, .on_own = keys_[static_cast<size_t>(index)].on_own};
-  const int64_t head = entry.on_own ? kPageHead : 0;
-  GALATEA_ASSIGN(
-      RecordBytes record,
-      read_record(file_of(there), there.place,
-                  large_texts(file_of(there), {there.place.offset + head, there.place.size - head}, texts)));
+  GALATEA_ASSIGN(RecordBytes record, read_record(file_of(there), there.place, texts_of(index, texts)));
   GALATEA_ASSIGN(const std::span<const uint8_t> bytes,
                  value_of(entry, record.bytes(), file_of(there).name()));
   return Value{std::move(record), bytes};

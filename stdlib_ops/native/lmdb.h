@@ -53,6 +53,8 @@ class LmdbSource : public RecordSource {
   };
   /// Large texts of these fields of its message (large_texts) are left out; RecordBytes::copy() reads them.
   Result<Value> value(int64_t index, std::span<const uint32_t> texts) const;
+  /// What value() takes.
+  int64_t value_bytes(int64_t index, std::span<const uint32_t> texts) const;
 
  private:
   struct Key {
@@ -60,6 +62,8 @@ class LmdbSource : public RecordSource {
     uint16_t size = 0;
     bool on_own = false;  ///< of its value
   };
+  std::vector<RecordPlace> texts_of(int64_t index, std::span<const uint32_t> texts) const;
+
   std::vector<std::string> names_;  ///< of the databases, as they were given
   std::vector<Key> keys_;           ///< of all entries
 };

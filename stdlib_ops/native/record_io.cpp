@@ -80,17 +80,15 @@ class FilesInARow final : public ByteSource {
 
 class RecordIoImages final : public RecordFormat {
  public:
-  int64_t bytes(const RecordPlace& place) const override {
-    // The record where it is read to, its image, its label.
-    return 2 * runtime::claimed_bytes(place.size) + runtime::claimed_bytes(sizeof(float));
+  int64_t bytes(const ByteSource& file, const RecordPlace& place) const override {
+    // Its image and its label; the record where it is read to.
+    const int64_t outputs = runtime::claimed_bytes(place.size) + runtime::claimed_bytes(sizeof(float));
+    return large_image(file, place) ? outputs : outputs + runtime::claimed_bytes(place.size);
   }
 
   Status read(const ByteSource& file, const RecordPlace& place,
               const runtime::AllocateOutput& allocate) const override {
-    if (place.size > static_cast<int64_t>(kLargeText)) {
-      GALATEA_ASSIGN(const bool is_read, read_large(file, place, allocate));
-      if (is_read) return {};
-    }
+    if (const auto image = large_image(file, place)) return read_large(file, *image, allocate);
     GALATEA_ASSIGN(const RecordBytes record, read_record(file, place));
     GALATEA_ASSIGN(const std::span<const uint8_t> joined,
                    join_record_io(record.mutable_bytes(), file.name(), place.offset));
@@ -105,16 +103,29 @@ class RecordIoImages final : public RecordFormat {
   }
 
  private:
-  /// The image straight to where it is wanted. False, and nothing done, where the record is not as it should be:
-  /// whoever reads all of it will say why.
-  static Result<bool> read_large(const ByteSource& file, const RecordPlace& place,
-                                 const runtime::AllocateOutput& allocate) {
-    const std::vector<RecordPlace> parts = parts_of(file, place);
+  /// An image that goes straight to where it is wanted.
+  struct LargeImage {
+    std::vector<RecordPlace> parts;
     std::array<uint8_t, kImageHead> head;
-    if (parts.empty() || parts.front().size < kImageHead) return false;
-    GALATEA_TRY(file.read(parts.front().offset, head));
-    const int64_t labels = word_at(head.data()), begin = kImageHead + 4 * labels;
-    if (begin > parts.front().size) return false;
+    int64_t num_labels() const { return word_at(head.data()); }
+    int64_t begin() const { return kImageHead + 4 * num_labels(); }  ///< in the first part
+  };
+
+  /// Nothing where the record is small, or not as it should be: whoever reads all of it will say why.
+  static std::optional<LargeImage> large_image(const ByteSource& file, const RecordPlace& place) {
+    if (place.size <= static_cast<int64_t>(kLargeText)) return std::nullopt;
+    LargeImage image;
+    image.parts = parts_of(file, place);
+    if (image.parts.empty() || image.parts.front().size < kImageHead ||
+        !file.read(image.parts.front().offset, image.head) || image.begin() > image.parts.front().size)
+      return std::nullopt;
+    return image;
+  }
+
+  static Status read_large(const ByteSource& file, const LargeImage& image,
+                           const runtime::AllocateOutput& allocate) {
+    const auto& [parts, head] = image;
+    const int64_t labels = image.num_labels(), begin = image.begin();
     int64_t size = 4 * static_cast<int64_t>(parts.size() - 1) - begin;
     for (const RecordPlace& part : parts) size += part.size;
     GALATEA_ASSIGN(const runtime::Tensor* data, allocate(0, DType::kU8, {size}));
@@ -135,7 +146,7 @@ class RecordIoImages final : public RecordFormat {
       GALATEA_TRY(file.read(parts[k].offset + left_out, {to, bytes}));
       to += bytes;
     }
-    return true;
+    return {};
   }
 
   /// Where the bytes of a record's parts lie; none where something is wrong with it.

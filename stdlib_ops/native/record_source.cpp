@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "base/fault.h"
+#include "runtime/memory_gate.h"
 #include "stdlib_ops/native/far/address.h"
 #include "stdlib_ops/native/protobuf.h"
 
@@ -208,6 +209,13 @@ std::vector<RecordPlace> large_texts(const ByteSource& file, const RecordPlace& 
   TextFinder finder(file);
   const bool is_whole = finder.walk(message.offset, message.offset + message.size, path);
   return is_whole ? std::move(finder.found) : std::vector<RecordPlace>();
+}
+
+/// Memory that nobody writes to is none.
+int64_t scratch_bytes(const RecordPlace& place, std::span<const RecordPlace> left_out) {
+  int64_t bytes = place.size;
+  for (const RecordPlace& text : left_out) bytes -= text.size;
+  return runtime::claimed_bytes(bytes);
 }
 
 void will_open_containers(const std::vector<std::string>& paths, const std::vector<std::string>& indices) {

@@ -85,6 +85,8 @@ Result<RecordBytes> read_record(const ByteSource& file, const RecordPlace& place
 /// these numbers, each within the one before it. None where the message is damaged: who reads it will say so.
 std::vector<RecordPlace> large_texts(const ByteSource& file, const RecordPlace& message,
                                      std::span<const uint32_t> path);
+/// What read_record() takes for it.
+int64_t scratch_bytes(const RecordPlace& place, std::span<const RecordPlace> left_out);
 /// "train.tfrecord at index 1024", as DALI names it.
 std::string name_of_record(const ByteSource& file, const RecordPlace& place);
 
@@ -114,7 +116,7 @@ class RecordFormat {
  public:
   virtual ~RecordFormat() = default;
   /// As SampleSource::bytes: what read() takes for itself included.
-  virtual int64_t bytes(const RecordPlace& place) const = 0;
+  virtual int64_t bytes(const ByteSource& file, const RecordPlace& place) const = 0;
   /// Reads the record into the outputs; on any thread.
   virtual Status read(const ByteSource& file, const RecordPlace& place,
                       const runtime::AllocateOutput& allocate) const = 0;
@@ -125,7 +127,9 @@ class RecordsOfFormat final : public RecordSource {
  public:
   using RecordSource::add;
   explicit RecordsOfFormat(std::shared_ptr<const RecordFormat> format) : format_(std::move(format)) {}
-  int64_t bytes(int64_t index) const override { return format_->bytes(record(index).place); }
+  int64_t bytes(int64_t index) const override {
+    return format_->bytes(file_of(record(index)), record(index).place);
+  }
   Status read(int64_t index, const AllocateOutput& allocate) const override {
     return format_->read(file_of(record(index)), record(index).place, allocate);
   }

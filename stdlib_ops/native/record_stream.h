@@ -18,7 +18,7 @@ class StreamedRecord final : public IndexedSample {
                  std::shared_ptr<const RecordFormat> format)
       : IndexedSample(index), file_(std::move(file)), place_(place), format_(std::move(format)) {}
   std::string describe() const override { return name_of_record(*file_, place_); }
-  int64_t bytes() const override { return format_->bytes(place_); }
+  int64_t bytes() const override { return format_->bytes(*file_, place_); }
   Status read(const runtime::AllocateOutput& allocate) const override {
     return format_->read(*file_, place_, allocate);
   }

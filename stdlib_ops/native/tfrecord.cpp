@@ -115,20 +115,15 @@ class TfExamples final : public RecordFormat {
  public:
   explicit TfExamples(Features features) : features_(std::move(features)) {}
 
-  int64_t bytes(const RecordPlace& place) const override {
+  int64_t bytes(const ByteSource& file, const RecordPlace& place) const override {
     // The record where it is read to, and what its parts become: not more than it has bytes, eight of each.
-    return 2 * runtime::claimed_bytes(place.size) +
+    return scratch_bytes(place, texts_of(file, place)) + runtime::claimed_bytes(place.size) +
            static_cast<int64_t>(features_.size()) * runtime::claimed_bytes(1);
   }
 
   Status read(const ByteSource& file, const RecordPlace& place,
               const runtime::AllocateOutput& allocate) const override {
-    // Large texts go from the file to where they are wanted: Features, entries, Feature, BytesList.
-    static constexpr uint32_t kTexts[] = {1, 1, 2, 1, 1};
-    GALATEA_ASSIGN(
-        const RecordBytes record,
-        read_record(file, place,
-                    large_texts(file, {place.offset + kHead, place.size - kHead - kTail}, kTexts)));
+    GALATEA_ASSIGN(const RecordBytes record, read_record(file, place, texts_of(file, place)));
     const std::span<const uint8_t> bytes = record.bytes();
     uint64_t length = 0;
     std::memcpy(&length, bytes.data(), sizeof length);
@@ -141,6 +136,12 @@ class TfExamples final : public RecordFormat {
   }
 
  private:
+  /// Large texts go from the file to where they are wanted: Features, entries, Feature, BytesList.
+  static std::vector<RecordPlace> texts_of(const ByteSource& file, const RecordPlace& place) {
+    static constexpr uint32_t kTexts[] = {1, 1, 2, 1, 1};
+    return large_texts(file, {place.offset + kHead, place.size - kHead - kTail}, kTexts);
+  }
+
   Features features_;
 };
 

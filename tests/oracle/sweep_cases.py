@@ -29,6 +29,7 @@ ON_PURPOSE = [
     (r"reductions\.(rms|mean_square)", "^values",
      "squares of UINT16 above 2^31 wrap in DALI"),
     (r"(rotate|warp_affine|warp_perspective|sphere|water).*(INTERP_NN)", "^values", "ties of nearest neighbours, which float32 noise decides in DALI"),
+    (r"reshape\(x, src_dims=fn\.", "^(layout|extents)", "a node src_dims has no effect in DALI"),
     ("save_attrs", "^(layout|extents)", "the extents of a sequence are those of each frame"),
     (r"bbox_rotate.* size=\[\d*\.", "^(values|extents)", "a fractional size: DALI truncates it here and rounds it in rotate"),
     ("", "^refused.*without elements", "an image without pixels, which DALI resizes to nothing"),

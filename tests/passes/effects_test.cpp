@@ -271,6 +271,9 @@ TEST(Effects, WindowsReachTheDecoderThroughEveryReaderOfAPart) {
        "    image = fn.warp_affine(image, matrix=[0.9, 0.1, 5.0, -0.1, 0.8, 9.0], size=[40, 50])\n"},
       {"resize",
        "    image = fn.resize(image, size=[40, 50], roi_start=[0.2, 0.1], roi_end=[0.7, 0.6], roi_relative=True)\n"},
+      {"galatea.roi_align",
+       "    corner = fn.random.uniform(range=[2.0, 9.0], shape=[3, 2])\n"
+       "    image = fn.galatea.roi_align(image, fn.cat(corner, corner + 20, axis=1), output_size=7)\n"},
       {"multi_paste",
        "    image = fn.multi_paste(image, output_size=[30, 30], in_anchors=[[3, 5]], shapes=[[11, 9]])\n"},
       {"slice",

@@ -11,7 +11,7 @@
 namespace galatea::testing {
 namespace {
 
-TEST(Fits, ImagesAreReadAsCfitsioReadsThem) { expect_as_recorded("fits.json", 30); }
+TEST(Fits, ImagesAreReadAsCfitsioReadsThem) { expect_as_recorded("fits.json", 33); }
 
 TEST(Fits, ElementTypesAreThoseOfDali) { expect_as_recorded("fits_types.json", 20); }
 
@@ -62,7 +62,7 @@ Status read_all(const native::ByteSource& file, int64_t hdu) {
   GALATEA_ASSIGN(const native::FitsImage image, native::find_fits_image(file, hdu));
   int64_t bytes = size_of(image.dtype);
   for (const int64_t extent : image.shape) bytes *= extent;
-  EXPECT_LE(bytes, 4096 * file.size()) << "more than any compression makes";
+  EXPECT_LE(bytes, 8192 * file.size()) << "more than any compression makes";
   if (bytes > (1 << 20)) return {};
   std::vector<uint8_t> to(static_cast<size_t>(bytes) + 1);
   return native::read_fits_image(file, image, to.data());
@@ -83,7 +83,7 @@ std::string alone(const std::string& name, int64_t hdu) {
 
 TEST(DamagedFits, AnyByte) {
   for (const auto& [name, hdu] : std::vector<std::pair<std::string, int64_t>>{
-           {"plain.fits", 12}, {"rice.fits", 2}, {"rounded.fits", 4}, {"gzip.fits", 3}}) {
+           {"plain.fits", 12}, {"rice.fits", 2}, {"rounded.fits", 4}, {"gzip.fits", 3}, {"masks.fits", 3}}) {
     SCOPED_TRACE(name);
     const std::string whole = alone(name, hdu);
     ASSERT_TRUE(read_all(*native::bytes_in_memory(name, whole), 2));

@@ -123,6 +123,10 @@ def images():
         return fits.CompImageHDU(array, **how)
 
     noise = rng.normal(size=(11, 13)) * 50 + 1000
+    mask = np.zeros((20, 37), "i4")
+    mask[3:9, 5:30], mask[4, 6], mask[12:], mask[15, 10:12], mask[16, ::6], mask[19, 36] = 7, 1, 200, 255, np.arange(7) * 11, 5
+    wide = np.zeros((2, 4300), "i4")
+    wide[1, 100:4250], wide[1, 4299] = 70000, 16000000
     holes = noise.copy()
     holes[3, 4], holes[5, :], holes[7, 8] = 0, 0, np.nan
     cube = rng.normal(size=(3, 6, 9)) * 3000
@@ -141,6 +145,8 @@ def images():
                     tiled(holes.astype(">f4"), compression_type="RICE_1", quantize_method=2, dither_seed=9998, tile_shape=(4, 5)),
                     tiled(noise.astype(">f8"), compression_type="GZIP_1", quantize_method=1, dither_seed=10000),
                     tiled(holes.astype(">f4"), compression_type="GZIP_2", quantize_method=1, dither_seed=3)],
+        "masks": [tiled(mask.astype("u1"), compression_type="PLIO_1"), tiled((mask * 100).astype(">i2"), compression_type="PLIO_1", tile_shape=(20, 37)),
+                  tiled(wide.astype(">i4"), compression_type="PLIO_1")],
         "stored": [tiled(noise.astype(">i2"), compression_type="NOCOMPRESS"), tiled(noise.astype(">f8"), compression_type="NOCOMPRESS", quantize_level=0)],
         "other": [tiled(noise.astype(">i4"), compression_type="HCOMPRESS_1", tile_shape=(11, 13)), fits.BinTableHDU.from_columns([fits.Column(name="a", format="J", array=np.arange(3))])],
     }

@@ -5,6 +5,7 @@
 #include <condition_variable>
 #include <thread>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "program_maker.h"
@@ -180,6 +181,44 @@ TEST(Admission, TheLimitIsKeptAndNothingFails) {
           }
         }
       }
+    }
+  }
+}
+
+/// A batch of what was read takes its bytes once, whether the source knows them or not.
+TEST(Admission, WhatIsReadIntoTheBatchIsClaimedOnce) {
+  static const NativeTable table = natives();
+  constexpr int kBatch = 4, kSamples = 28;
+  const int64_t largest = claimed_bytes(7 * kThousand);
+  for (const bool knows_bytes : {true, false}) {
+    ProgramMaker m;
+    m.program.batch_size = kBatch;
+    m.program.prefetch_depth = 3;
+    m.program.memory_limit = kBatch * largest + largest / 2;
+    m.at_line(3, "readers.file");
+    const auto data = m.read(
+        m.source(fmt::format(R"({{"knows_bytes": {}, "size": {}, "repeat": 1000}})", knows_bytes, kSamples)));
+    m.program.code.back().c = m.list({0, 1});
+    m.output("bytes", DType::kU8, {-1});
+    m.output("number", DType::kI64, {});
+    const auto program = m.finish(data);
+    for (const ExecutorKind executor : {ExecutorKind::kInline, ExecutorKind::kCpu}) {
+      SessionOptions options;
+      options.executor = executor;
+      options.num_threads = 3;
+      options.allocator = std::make_shared<Allocator>(program->memory_limit);
+      const auto session = Session::create(program, table, options);
+      ASSERT_TRUE(session) << session.error().message();
+      const Delivered all = deliver(**session, 2);
+      EXPECT_EQ(all.errors, std::vector<std::string>());
+      for (const auto& epoch : all.samples) {
+        ASSERT_EQ(epoch.size(), static_cast<size_t>(kSamples));
+        for (size_t i = 0; i < epoch.size(); ++i) {
+          ASSERT_EQ(epoch[i].size(), (i % 7 + 1) * 1000 + sizeof(int64_t));
+          EXPECT_EQ(epoch[i].front(), i);
+        }
+      }
+      EXPECT_LE(options.allocator->peak_bytes(), program->memory_limit);
     }
   }
 }

@@ -169,6 +169,7 @@ class NumberSource final : public SampleSource {
  public:
   explicit NumberSource(const nlohmann::json& config)
       : size_(config.value("size", int64_t{10})),
+        repeat_(config.value("repeat", int64_t{1})),
         knows_bytes_(config.value("knows_bytes", false)),
         bad_(config.value("bad", std::vector<int64_t>{})) {}
   int64_t size() const override { return size_; }
@@ -179,7 +180,7 @@ class NumberSource final : public SampleSource {
         return make_error(ErrorKind::kUser, "T0001", "cannot read number " + std::to_string(index),
                           "remove it");
     }
-    GALATEA_ASSIGN(Tensor * bytes, allocate(0, DType::kU8, {index % 7 + 1}));
+    GALATEA_ASSIGN(Tensor * bytes, allocate(0, DType::kU8, {(index % 7 + 1) * repeat_}));
     std::memset(bytes->data, static_cast<int>(index % 251), static_cast<size_t>(bytes->volume()));
     GALATEA_ASSIGN(Tensor * number, allocate(1, DType::kI64, {}));
     store_cell(DType::kI64, number->data, Cell{static_cast<uint64_t>(index)});
@@ -187,11 +188,11 @@ class NumberSource final : public SampleSource {
   }
 
   int64_t bytes(int64_t index) const override {
-    return knows_bytes_ ? claimed_bytes(index % 7 + 1) + claimed_bytes(sizeof(int64_t)) : 0;
+    return knows_bytes_ ? claimed_bytes((index % 7 + 1) * repeat_) + claimed_bytes(sizeof(int64_t)) : 0;
   }
 
  private:
-  int64_t size_;
+  int64_t size_, repeat_;
   bool knows_bytes_;
   std::vector<int64_t> bad_;
 };

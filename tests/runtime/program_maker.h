@@ -1,7 +1,7 @@
 // Programs written by hand, and natives whose results are easy to predict.
 //
 // Sample i of "test.numbers" (config: "size", and reader options) has two outputs: u8[i % 7 + 1] filled with
-// i % 251, and i64 scalar i. Its description is "number i". "bad" (list) names samples that cannot be read;
+// i % 251, each "repeat" times, and i64 scalar i. Its description is "number i". "bad" (list) names samples that cannot be read;
 // with "knows_bytes" it says beforehand what a sample takes.
 // "test.twice" allocates its output: each u8 element doubled; config "refuse": a first element that it
 // refuses, "wait": it waits until cancelled, "wait_at": where a sample begins so.

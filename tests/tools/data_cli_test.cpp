@@ -105,7 +105,7 @@ TEST_F(DataCommand, NamesFilesThatNoSampleIsMadeOf) {
   EXPECT_TRUE(contains(data({"inspect", path("photos"), "--html", path("page.html")}).out, said));
   EXPECT_TRUE(contains(read_file(path("page.html")), "files *.gif, files without an extension"));
   EXPECT_EQ(parse_json(data({"inspect", path("photos"), "--json"}).out)["passed_over"], kinds);
-  EXPECT_EQ(data({"verify", path("photos")}).out, said + "1 samples, 0 failed\n");
+  EXPECT_EQ(data({"verify", path("photos")}).out, said + "1 sample, 0 failed\n");
   EXPECT_EQ(parse_json(data({"verify", path("photos"), "--json"}).out)["passed_over"], kinds);
   write("photos/2.jpg", picture);
   write("photos/labels.txt", "a 0\n");
@@ -114,7 +114,7 @@ TEST_F(DataCommand, NamesFilesThatNoSampleIsMadeOf) {
   // Archives: behind the last sample, too.
   write("hidden.tar", tar_member("a.jpg", picture) + tar_member("d/.x", "x") + kTarEnd);
   EXPECT_EQ(data({"verify", path("hidden.tar")}).out,
-            "passed over, since no sample is made of it: hidden files\n1 samples, 0 failed\n");
+            "passed over, since no sample is made of it: hidden files\n1 sample, 0 failed\n");
   EXPECT_EQ(parse_json(data({"verify", path("tar"), "--json"}).out)["passed_over"], Json::array());
 }
 
@@ -406,6 +406,18 @@ TEST_F(DataCommand, VerifyNamesFileAndPlace) {
   fs::create_directories(path("nothing/c"));
   for (const char* form : {"--json", "--threads=1"})
     EXPECT_EQ(data({"verify", path("nothing"), form}).status, 1) << form;
+  // Names that are no text; links that lead nowhere; files without a byte.
+  write("names/c/new\nline.jpg", jpg);
+  write("names/c/\xFF\xC3\xA9.jpg", "cut");
+  fs::create_symlink("gone", path("names/c/link.jpg"));
+  o = data({"verify", path("names")});
+  EXPECT_TRUE(contains(o.out, "names/c/\\xff\xC3\xA9.jpg: ")) << o.out;
+  EXPECT_TRUE(contains(o.out, "names/c/link.jpg: it is a link to gone, which is not there")) << o.out;
+  o = convert(path("names"), "webdataset", path("named"), {"--on-error", "skip"});
+  EXPECT_TRUE(contains(o.err, "c/new\\x0aline.jpg: the name of a sample")) << o.err;
+  EXPECT_FALSE(contains(o.err, "--on-error")) << o.err;
+  write("empty.tar", "");
+  EXPECT_TRUE(contains(data({"verify", path("empty.tar")}).err, "empty.tar is empty"));
   // A terminal's cursor stays where it is.
   write("escape.tar", tar_member("\x1b[2J.jpg", "x") + kTarEnd);
   o = data({"verify", path("escape.tar")});

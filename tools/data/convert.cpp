@@ -25,8 +25,8 @@ std::string summary_text(const ConvertOptions& options, const Conversion& conver
   const ConversionState& state = conversion.state();
   const bool has_shards = options.conversion.format != native::DataFormat::kFolder &&
                           options.conversion.format != native::DataFormat::kLmdb;
-  std::string text =
-      fmt::format("{}: {} samples, {}", options.conversion.folder, state.samples, bytes_text(state.bytes));
+  std::string text = fmt::format("{}: {}, {}", options.conversion.folder, samples_text(state.samples),
+                                 bytes_text(state.bytes));
   if (has_shards) text += fmt::format(" in {} shard{}", state.shards, state.shards == 1 ? "" : "s");
   text += ", read back and equal\n";
   if (state.skipped > 0) text += fmt::format("skipped: {}\n", state.skipped);
@@ -75,13 +75,17 @@ int convert(const ConvertOptions& options, Reporter& reporter) {
         [&](const native::DataPlace& place, const Error& error) {
           progress.clear();
           Diagnostic diagnostic = error.diagnostics.front();
-          diagnostic.message = message_with_place(place, error);
+          diagnostic.message = printable(message_with_place(place, error));
+          // It does already.
+          if (diagnostic.help.starts_with("--on-error skip")) diagnostic.help.clear();
           diagnostic.severity = Severity::kWarning;
           reporter.report(std::move(diagnostic));
         });
   progress.clear();
   if (!status) {
-    reporter.report(status.error());
+    Error error = status.error();
+    for (Diagnostic& diagnostic : error.diagnostics) diagnostic.message = printable(diagnostic.message);
+    reporter.report(error);
     if (conversion.state().samples > 0)
       say("galatea: {} samples are done; the same command goes on behind them\n", conversion.state().samples);
     return reporter.status();

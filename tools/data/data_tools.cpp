@@ -5,6 +5,7 @@
 #include <fmt/core.h>
 
 #include "base/json.h"
+#include "dsl/lexer_bytes.h"
 #include "stdlib_ops/native/npy.h"
 
 namespace galatea::tools {
@@ -58,16 +59,21 @@ std::string message_with_place(const native::DataPlace& place, const Error& erro
 
 std::string printable(std::string_view text) {
   std::string out;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte < ' ' || byte == 0x7F) {
-      out += fmt::format("\\x{:02x}", byte);
+  for (size_t at = 0; at < text.size();) {
+    uint32_t character = 0;
+    const size_t length = dsl::utf8_length(text, at, character);
+    if (length == 0 || character < ' ' || (character >= 0x7F && character < 0xA0)) {
+      for (const char c : text.substr(at, std::max<size_t>(1, length)))
+        out += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
     } else {
-      out += c;
+      out += text.substr(at, length);
     }
+    at += std::max<size_t>(1, length);
   }
   return out;
 }
+
+std::string samples_text(int64_t count) { return fmt::format("{} sample{}", count, count == 1 ? "" : "s"); }
 
 std::string words_of(const std::set<std::string>& words) {
   std::string out;

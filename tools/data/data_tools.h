@@ -25,8 +25,10 @@ std::string place_text(const native::DataPlace& place);
 /// `name` is told where the file holds several samples.
 std::string message_with_place(const native::DataPlace& place, const Error& error,
                                const std::string& name = {});
-/// Names come from anybody: what would move a terminal's cursor is shown as \xNN.
+/// Names come from anybody: what would move a terminal's cursor, or is no UTF-8, is shown as \xNN.
 std::string printable(std::string_view text);
+/// "1 sample", "2 samples".
+std::string samples_text(int64_t count);
 /// With commas between.
 std::string words_of(const std::set<std::string>& words);
 /// A line that says which files belong to no sample; none where there are none.

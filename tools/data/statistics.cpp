@@ -189,7 +189,7 @@ DataStatistics gather_data_statistics(native::DataSet& data, size_t thumbnails,
 }
 
 std::string statistics_text(const DataStatistics& found) {
-  std::string text = fmt::format("{} samples in {} {} of form {}{}\n", found.samples, found.containers,
+  std::string text = fmt::format("{} in {} {} of form {}{}\n", samples_text(found.samples), found.containers,
                                  found.containers == 1 ? "container" : "containers", found.format,
                                  found.is_complete ? "" : " (interrupted: a part of it)");
   int64_t bytes = 0;
@@ -232,7 +232,7 @@ std::string statistics_text(const DataStatistics& found) {
                           std::string(bar, '='));
     }
   }
-  if (found.unlabelled > 0) text += fmt::format("\n{} samples without a label\n", found.unlabelled);
+  if (found.unlabelled > 0) text += fmt::format("\n{} without a label\n", samples_text(found.unlabelled));
   if (!found.passed_over.empty()) text += "\n" + passed_over_text(found.passed_over);
   text += fmt::format("\nbroken: {}\n", found.broken_count);
   constexpr size_t kMostBroken = 20;

@@ -201,7 +201,7 @@ int verify(const VerifyOptions& options, Reporter& reporter) {
         unread > 0 ? fmt::format("; {} parts of forms that cannot be looked into were only read", unread)
                    : "";
     reporter.print(passed_over_text(data.passed_over()) +
-                   fmt::format("{} samples, {} failed{}\n", samples, failed, rest));
+                   fmt::format("{}, {} failed{}\n", samples_text(samples), failed, rest));
     if (samples == 0 && failed == 0 && !is_interrupted()) say("galatea: there is nothing to verify\n");
   }
   if (!is_interrupted()) return reporter.status();

@@ -86,6 +86,8 @@ class Finder {
     GALATEA_ASSIGN(const std::optional<DataFormat> format, container_format(path));
     if (format) return add(*format, path, size_of_file(path));
     if (is_file_list(path)) return add(DataFormat::kFolder, path, size_of_file(path));
+    if (size_of_file(path) == 0)
+      return unusable(fmt::format("{} is empty", path), "copy or make it again, or leave it out");
     return unusable(fmt::format("{} is no container that is known, and no list of files", path),
                     kWhatThereIs);
   }
