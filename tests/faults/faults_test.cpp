@@ -274,7 +274,7 @@ TEST_F(Faults, OfSound) {
 TEST_F(Faults, WhileKernelsAreCompiled) {
   const std::vector<std::string> cold = {"run", "dim.dali-dsl", "--save", "out", "--cache", "off"};
   for (const char* kind : {"open", "read", "map", "thread"}) walk({cold, kind});
-  walk({cold, "alloc", 20});
+  walk({cold, "alloc", 10, 2});
 }
 
 TEST_F(Faults, OfASampleAreSkippedWhereThePipelineSaysSo) {
