@@ -18,7 +18,8 @@ HERE = Path(__file__).parent
 ALL = cases.load()
 # "reason": [names]; a name that ends in * stands for all that begin so.
 KNOWN = json.loads((HERE / "known.json").read_text())
-OPERATORS = json.loads((HERE.parents[1] / "galatea" / "dali" / "names.json").read_text())["functions"]
+NAMES = HERE.parents[1] / "galatea" / "dali" / "names.json"
+OPERATORS = json.loads(NAMES.read_text())["functions"]
 
 
 @pytest.fixture(scope="session")
