@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cmath>
 #include <unordered_set>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -17,7 +18,7 @@ namespace {
 // In messages.
 constexpr size_t kMaxShownDepth = 20, kMaxShownElements = 1000;
 
-std::string repr_at(const Value& value, Walk& walk);
+void append_repr(std::string& out, const Value& value, Walk& walk);
 
 std::string escape(char32_t c) {
   return c < 0x100     ? fmt::format("\\x{:02x}", static_cast<uint32_t>(c))
@@ -45,37 +46,42 @@ std::string quote_text(const std::string& text) {
   return out + static_cast<char>(quote);
 }
 
-std::string repr_sequence(const Value& value, Walk& walk) {
+void append_sequence(std::string& out, const Value& value, Walk& walk) {
   const std::vector<Value>& elements = value.elements();
-  std::string out;
+  out += value.is(ValueKind::kList) ? '[' : '(';
+  const char* separator = "";
   for (const Value& element : elements) {
-    if (!out.empty()) out += ", ";
-    out += repr_at(element, walk);
+    out += std::exchange(separator, ", ");
+    append_repr(out, element, walk);
     if (walk.end() != Walk::End::kWhole) break;
   }
-  if (value.is(ValueKind::kList)) return "[" + out + "]";
-  return "(" + out + (elements.size() == 1 ? ",)" : ")");
+  out += value.is(ValueKind::kList) ? "]" : elements.size() == 1 ? ",)" : ")";
 }
 
-std::string repr_dict(const Value& value, Walk& walk) {
-  std::string out;
+void append_dict(std::string& out, const Value& value, Walk& walk) {
+  out += '{';
+  const char* separator = "";
   for (const auto& [key, entry] : value.dict().entries) {
-    if (!out.empty()) out += ", ";
-    out += repr_at(key, walk) + ": " + repr_at(entry, walk);
+    out += std::exchange(separator, ", ");
+    append_repr(out, key, walk);
+    out += ": ";
+    append_repr(out, entry, walk);
     if (walk.end() != Walk::End::kWhole) break;
   }
-  return "{" + out + "}";
+  out += '}';
 }
 
-std::string repr_struct(const Value& value, Walk& walk) {
+void append_struct(std::string& out, const Value& value, Walk& walk) {
   const auto& record = value.as<StructObject>();
-  std::string out;
+  out += (record.type.empty() ? "struct" : record.type) + "(";
+  const char* separator = "";
   for (const auto& [name, field] : record.fields) {
     if (name.starts_with("__")) continue;
-    out += (out.empty() ? "" : ", ") + name + "=" + repr_at(field, walk);
+    out += std::exchange(separator, ", ") + name + "=";
+    append_repr(out, field, walk);
     if (walk.end() != Walk::End::kWhole) break;
   }
-  return (record.type.empty() ? "struct" : record.type) + "(" + out + ")";
+  out += ')';
 }
 
 bool is_container(const Value& value) {
@@ -83,21 +89,27 @@ bool is_container(const Value& value) {
 }
 
 // What contains itself is shown as in Python: `[1, [...]]`.
-std::string repr_container(const Value& value, Walk& walk) {
-  bool is_list = value.is(ValueKind::kList), is_tuple = value.is(ValueKind::kTuple);
-  if (walk.is_inside(value.object)) return is_list ? "[...]" : is_tuple ? "(...)" : "{...}";
+void append_container(std::string& out, const Value& value, Walk& walk) {
+  if (walk.is_inside(value.object)) {
+    out += value.is(ValueKind::kList) ? "[...]" : value.is(ValueKind::kTuple) ? "(...)" : "{...}";
+    return;
+  }
   Walk::Inside inside(walk, value.object);
-  if (walk.end() != Walk::End::kWhole) return "...";
-  std::string text = value.is_sequence()          ? repr_sequence(value, walk)
-                     : value.is(ValueKind::kDict) ? repr_dict(value, walk)
-                                                  : repr_struct(value, walk);
-  walk.visit(text.size() / 16);  // it is copied into the text around it
-  return text;
+  if (walk.end() != Walk::End::kWhole) {
+    out += "...";
+    return;
+  }
+  const size_t start = out.size();
+  if (value.is_sequence())
+    append_sequence(out, value, walk);
+  else if (value.is(ValueKind::kDict))
+    append_dict(out, value, walk);
+  else
+    append_struct(out, value, walk);
+  walk.visit((out.size() - start) / 16);  // what is nested deep counts for each level
 }
 
-std::string repr_at(const Value& value, Walk& walk) {
-  if (!walk.visit()) return "...";
-  if (is_container(value)) return repr_container(value, walk);
+std::string repr_of_scalar(const Value& value, Walk& walk) {
   switch (value.kind) {
     case ValueKind::kNone:
       return "None";
@@ -138,6 +150,16 @@ std::string repr_at(const Value& value, Walk& walk) {
     default:
       return "<" + std::string(type_name(value)) + ">";
   }
+}
+
+/// Into one text, however deep it goes: texts of inner ones are not copied into those around them.
+void append_repr(std::string& out, const Value& value, Walk& walk) {
+  if (!walk.visit())
+    out += "...";
+  else if (is_container(value))
+    append_container(out, value, walk);
+  else
+    out += repr_of_scalar(value, walk);
 }
 
 }  // namespace
@@ -287,18 +309,22 @@ bool Walk::is_inside(const Object* object) const {
   return std::find(path_.begin(), path_.end(), object) != path_.end();
 }
 
-std::string repr(const Value& value, Walk& walk) { return repr_at(value, walk); }
+std::string repr(const Value& value, Walk& walk) {
+  std::string out;
+  append_repr(out, value, walk);
+  return out;
+}
 std::string to_display(const Value& value, Walk& walk) {
   if (value.is(ValueKind::kArray) && walk.visit(value.as<ArrayObject>().elements.size() * 2))
     return array_display(value);
-  if (!value.is(ValueKind::kString)) return repr_at(value, walk);
+  if (!value.is(ValueKind::kString)) return repr(value, walk);
   walk.visit(value.text().size() / 16);
   return value.text();
 }
 
 std::string repr(const Value& value) {
   Walk walk(kMaxShownElements, kMaxShownDepth);
-  return repr_at(value, walk);
+  return repr(value, walk);
 }
 std::string in_ascii(const std::string& text) {
   std::string out;

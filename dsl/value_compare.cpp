@@ -153,7 +153,9 @@ std::string key_text_at(const Value& given, Walk& walk) {
       for (const Value& element : value.elements()) {
         std::string part = key_text_at(element, walk);
         if (part.empty() || !walk.visit(part.size() / 16)) return {};
-        out += std::to_string(part.size()) + ":" + part;
+        out += std::to_string(part.size());
+        out += ':';
+        out += part;
       }
       return out;
     }

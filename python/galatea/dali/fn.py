@@ -334,7 +334,7 @@ def _function(path: str) -> Callable:
     if operator is None:
         function.__doc__ = f"`nvidia.dali.fn.{path}`, which galatea has not: calling it raises."
     else:
-        function.__doc__ = _operators.documentation(operator)
+        function.__doc__ = _operators.documentation_of(operator)
     return function
 
 

@@ -99,7 +99,7 @@ def _class(path: str, function: str) -> type:
     shown = f"ops.{path}"
     operator = _engine_operators.find(function)
     documentation = (
-        _engine_operators.documentation(operator)
+        _engine_operators.documentation_of(operator)
         if operator is not None
         else f"`nvidia.dali.{shown}`, which galatea has not: calling it raises."
     )

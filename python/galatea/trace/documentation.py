@@ -6,8 +6,6 @@ so that `help(fn.rotate)` and editors show the same text.
 
 from __future__ import annotations
 
-import textwrap
-
 __all__ = ["COMMON", "KINDS", "default_text", "documentation"]
 
 WIDTH = 92
@@ -63,9 +61,19 @@ def _argument(name: str, argument: dict) -> list[str]:
 
 
 def _wrapped(text: str, first: str = "", others: str = "") -> list[str]:
-    return textwrap.wrap(
-        text, WIDTH, initial_indent=first, subsequent_indent=others, break_on_hyphens=False
-    )
+    """Lines of at most WIDTH columns. `textwrap` would be a third of `import galatea.dali`."""
+    if not text or len(first) + len(text) <= WIDTH:
+        return [first + text] if text else []
+    lines = []
+    line, *words = text.split()
+    line = first + line
+    for word in words:
+        if len(line) + 1 + len(word) <= WIDTH:
+            line += " " + word
+        else:
+            lines.append(line)
+            line = others + word
+    return [*lines, line]
 
 
 def _port(port: dict) -> list[str]:

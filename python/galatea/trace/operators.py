@@ -154,6 +154,16 @@ def _call_set(operator: dict, inputs: tuple, keywords: dict[str, Any]) -> Any:
 
 
 @functools.cache
+def _documentation_of(name: str) -> str:
+    return documentation(schema()[name])
+
+
+def documentation_of(operator: dict) -> str:
+    """The docstring of an operator, made once for all forms in which Python has it."""
+    return _documentation_of(operator["name"])
+
+
+@functools.cache
 def _function_of(name: str):
     operator = schema()[name]
 
@@ -163,7 +173,7 @@ def _function_of(name: str):
     function.__name__ = name.rsplit(".", 1)[-1]
     function.__qualname__ = f"fn.{name}"
     function.__module__ = "galatea.fn"
-    function.__doc__ = documentation(operator)
+    function.__doc__ = documentation_of(operator)
     function._galatea_operator_ = name  # type: ignore[attr-defined]
     return function
 

@@ -475,7 +475,9 @@ def test_messages_of_changed_names_and_decorators():
     assert linecache.getline(__file__, found.line)[found.column - 1 :].startswith("nothing(x)")
 
 
-def test_a_file_that_was_changed(tmp_path):
+def test_a_file_that_was_changed(tmp_path, monkeypatch):
+    # The file changes within a second and keeps its length: compiled code of before would be taken.
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
     path = tmp_path / "changed_later.py"
     text = textwrap.dedent("""
         import galatea

@@ -234,7 +234,7 @@ def function(path: str) -> Callable:
     call.__name__ = call.__qualname__ = path.rsplit(".", 1)[-1]
     sign("dynamic", path, call)
     schema = operators.find(path)
-    call.__doc__ = operators.documentation(schema) if schema is not None else None
+    call.__doc__ = operators.documentation_of(schema) if schema is not None else None
     return call
 
 
