@@ -46,6 +46,12 @@ inline int64_t cases(int64_t full, int64_t least = 1) {
   return number;
 }
 
+/// Of things that can each be tried in several ways: whether this run tries thing `number` in way `way`. At the full
+/// scale each in every way; else each in one way, in turn.
+inline bool takes_turn(int64_t number, size_t way, size_t ways) {
+  return scale() == kWhole || static_cast<size_t>(number) % ways == way;
+}
+
 /// Of a table whose cases all run without sanitizers: whether this run takes the one of this name. Under
 /// a sanitizer it takes a third, by a hash of the name: neighbours run the same code.
 inline bool takes(std::string_view name) {
