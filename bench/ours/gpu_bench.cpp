@@ -343,6 +343,7 @@ bool replace_file(const std::string& path, const std::string& text) {
 int main(int argc, char** argv) {
   Arguments arguments;
   bool bandwidth = false, start = false;
+  int bandwidth_pictures = 32;
   CLI::App app{"Pipelines on a GPU: throughput, launches, host time"};
   app.add_option("pipelines", arguments.pipelines, "FILE or FILE:PIPELINE");
   app.add_option("--data", arguments.data, "folder of images, for the parameter `data`");
@@ -354,6 +355,8 @@ int main(int argc, char** argv) {
   app.add_option("--seconds", arguments.seconds, "how long each is timed, at least");
   app.add_option("--json", arguments.json, "where to write all figures");
   app.add_flag("--bandwidth", bandwidth, "also a pointwise chain over 1080p pictures");
+  app.add_option("--bandwidth-pictures", bandwidth_pictures, "over so many of them")
+      ->check(CLI::Range(1, 1 << 20));
   app.add_flag("--start", start, "also what a first start waits for the compilation of each pipeline");
   CLI11_PARSE(app, argc, argv);
 
@@ -403,7 +406,7 @@ int main(int argc, char** argv) {
   }
   if (bandwidth)
     measure({{"bandwidth", "a pointwise chain"}}, [&] {
-      out["bandwidth"] = measure_bandwidth(bench.choice(), 32, arguments.seconds);
+      out["bandwidth"] = measure_bandwidth(bench.choice(), bandwidth_pictures, arguments.seconds);
       fmt::print("pointwise chain at 1080p: {:.0f} GB/s, {:.2f} of a copy\n",
                  out["bandwidth"]["chain_bytes_per_second"].get<double>() / 1e9,
                  out["bandwidth"]["share"].get<double>());

@@ -7,6 +7,7 @@
 
 #include "tests/auto_aug/run_text.h"
 #include "tests/pixel/everywhere.h"
+#include "tests/support/cases.h"
 
 namespace galatea::testing {
 namespace {
@@ -68,6 +69,7 @@ class SequenceOf : public ::testing::TestWithParam<std::pair<const char*, double
 
 TEST_P(SequenceOf, EqualsItsFrames) {
   const auto& [call, most] = GetParam();
+  if (!takes(call)) GTEST_SKIP() << "a sanitizer looks at a third of the calls";
   const double found = distance(whole_and_frames(call));
   EXPECT_GE(found, 0) << call;
   EXPECT_LE(found, most) << call;

@@ -1,11 +1,16 @@
-"""The check of a GPU (bench/gpu/run) over the fake driver: whenever it is cut off, the document is whole, and says how far it came."""
+"""The check of a GPU (bench/gpu/run) over the fake driver: whenever it is cut off, the document is whole, and says how far it came.
 
+A check waits most of its time, for a moment or for a limit: all tests run side by side.
+"""
+
+import concurrent.futures
 import json
 import os
 import pathlib
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 import unittest
@@ -54,6 +59,7 @@ class GpuCheck(unittest.TestCase):
             "GALATEA_GPU_CHECK_PHOTOGRAPHS": "12",
             "GALATEA_GPU_CHECK_ARRAYS": "3",
             "GALATEA_GPU_CHECK_ARRAY_ROWS": "16",
+            "GALATEA_GPU_CHECK_PICTURES": "1",
             "GALATEA_GPU_BENCH_SECONDS": "0.01",
             "GALATEA_GPU_BENCH_BATCH_SIZES": "8",
             **settings,
@@ -202,5 +208,18 @@ class GpuCheck(unittest.TestCase):
         self.assertIn("upload", [each["what"] for each in row["commands"]])
 
 
+def run_side_by_side():
+    cases = list(unittest.defaultTestLoader.loadTestsFromTestCase(GpuCheck))
+    with concurrent.futures.ThreadPoolExecutor(len(cases)) as pool:
+        results = list(pool.map(lambda case: case.run(unittest.TestResult()), cases))
+    for result in results:
+        for case, said in [*result.failures, *result.errors]:
+            print(f"FAILED: {case.id()}\n{said}")
+    print(f"{len(cases)} tests ran")
+    return all(result.wasSuccessful() for result in results)
+
+
 if __name__ == "__main__":
-    unittest.main()
+    if len(sys.argv) > 1:
+        unittest.main()
+    sys.exit(0 if run_side_by_side() else 1)

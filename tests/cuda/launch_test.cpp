@@ -13,6 +13,7 @@
 #include "tests/kernel/fuzz_kernel.h"
 #include "tests/loops/loop_harness.h"
 #include "tests/loops/sample_kernels.h"
+#include "tests/support/cases.h"
 
 namespace galatea::testing {
 namespace {
@@ -36,7 +37,8 @@ const std::vector<Site>& sites() {
       for (const bool fuse : {true, false})
         out.push_back({name + (fuse ? "" : "_apart"), sample,
                        lower_verified(sample.kernel, {.gpu = true, .fuse = fuse})});
-    for (uint64_t seed = 1000; seed < 1030; ++seed) {
+    const auto last = 1000 + static_cast<uint64_t>(scaled(30, 8));
+    for (uint64_t seed = 1000; seed < last; ++seed) {
       const FuzzCase c = make_fuzz_case(seed);
       out.push_back({"fuzz_" + std::to_string(seed),
                      {c.kernel, {c.params}},

@@ -63,10 +63,15 @@ const std::vector<ExampleKernels>& example_kernels() {
   return kAll;
 }
 
+std::string name_of(const ExampleKernels& example, size_t number) {
+  return "k" + example.name + "_" + std::to_string(number);
+}
+std::string text_of(const ExampleKernels& example, size_t number) {
+  return codegen::emit_cuda(example.kernels[number], name_of(example, number)) + "\n";
+}
 std::string text_of(const ExampleKernels& example) {
   std::string text;
-  for (size_t k = 0; k < example.kernels.size(); ++k)
-    text += codegen::emit_cuda(example.kernels[k], "k" + example.name + "_" + std::to_string(k)) + "\n";
+  for (size_t k = 0; k < example.kernels.size(); ++k) text += text_of(example, k);
   return text;
 }
 

@@ -14,7 +14,10 @@ struct ExampleKernels {
 };
 /// Every example's kernels, each once: one that an earlier example has is left out.
 const std::vector<ExampleKernels>& example_kernels();
-/// Their texts, without the prelude. Kernel n of an example is the function EXAMPLE_n.
+/// The function that kernel n of an example becomes: kEXAMPLE_n.
+std::string name_of(const ExampleKernels& example, size_t number);
+/// Their texts, without the prelude: of one, of all.
+std::string text_of(const ExampleKernels& example, size_t number);
 std::string text_of(const ExampleKernels& example);
 
 }  // namespace galatea::testing

@@ -48,9 +48,10 @@ class GpuRuns : public ::testing::Test {
     loops_ = codegen::make_interpreter_backend();
   }
 
-  PipelineOutcome expected(const std::string& text, uint64_t images = 11, int scale = 1) {
+  PipelineOutcome expected(const std::string& text, uint64_t images = 11, int scale = 1, int batch_size = 4) {
     PipelineWay way{"stages, unfused", judge_.get(), false, false, 1, {}};
     way.scale = scale;
+    way.batch_size = batch_size;
     return run_pipeline(text, images, way, data_of(text, data()));
   }
   /// `least` of its kernels must run on the GPU.
@@ -59,13 +60,14 @@ class GpuRuns : public ::testing::Test {
     expect_outcome(text, expected(text), least, std::move(forms));
   }
   void expect_outcome(const std::string& text, const PipelineOutcome& wanted, size_t least,
-                      std::vector<LaunchForm> forms = {LaunchForm::kAuto}) {
+                      std::vector<LaunchForm> forms = {LaunchForm::kAuto}, int batch_size = 4) {
     ASSERT_EQ(wanted.staging + wanted.error, "") << text;
     for (const LaunchForm form : forms) {
       device_.reset();
       const int threads = form == LaunchForm::kSeparate ? 1 : 2;
-      const PipelineOutcome found = run_pipeline(
-          text, 11, {"gpu", loops_.get(), true, true, threads, target(choice_, form)}, data_of(text, data()));
+      PipelineWay way{"gpu", loops_.get(), true, true, threads, target(choice_, form)};
+      way.batch_size = batch_size;
+      const PipelineOutcome found = run_pipeline(text, 11, way, data_of(text, data()));
       EXPECT_EQ(difference(wanted, found), "") << text;
       EXPECT_EQ(device_.errors(), "") << text;
       if (!found.program) continue;

@@ -8,6 +8,7 @@
 #include "dsl/frontend.h"
 #include "tests/pipelines/pipeline_generator.h"
 #include "tests/pipelines/pipeline_runner.h"
+#include "tests/support/cases.h"
 #include "tests/support/product.h"
 
 namespace galatea::testing {
@@ -82,7 +83,8 @@ TEST(Admission, IsEnoughAndNotFarFromIt) {
   auto loops = codegen::make_interpreter_backend();
   int64_t admitted = 0, taken = 0;
   int measured = 0, late = 0;
-  for (uint64_t seed = 1; seed <= 30; ++seed) {
+  const auto number = static_cast<uint64_t>(scaled(30, 10));
+  for (uint64_t seed = 1; seed <= number; ++seed) {
     const std::string text = PipelineGenerator({seed, seed}).make().text();
     SourceMap sources;
     dsl::FrontendResult staged =
@@ -108,7 +110,7 @@ TEST(Admission, IsEnoughAndNotFarFromIt) {
       ++measured;
     }
   }
-  EXPECT_GT(measured, 50);
+  EXPECT_GT(measured * 3, static_cast<int>(number) * 5);
   EXPECT_LT(admitted, 2 * taken);
   RecordProperty("admitted_per_taken",
                  std::to_string(static_cast<double>(admitted) / static_cast<double>(taken)));

@@ -12,6 +12,7 @@
 #include "compiler/compile.h"
 #include "dsl/frontend.h"
 #include "tests/native/encoders.h"
+#include "tests/support/cases.h"
 #include "tests/support/product.h"
 
 namespace galatea::testing {
@@ -106,6 +107,10 @@ void add_samples(const runtime::Batch& batch, PipelineOutcome& out) {
 }
 
 }  // namespace
+
+int batch_size_of_example(const std::string& text) {
+  return text.contains("external_source") ? 4 : static_cast<int>(scaled(4, 2));
+}
 
 PipelineOutcome run_pipeline(const std::string& text, uint64_t images, const PipelineWay& way,
                              const std::string& data) {

@@ -41,6 +41,10 @@ struct PipelineOutcome {
 std::vector<runtime::Tensor> feed_of(runtime::Allocator& allocator, const std::string& input, uint64_t images,
                                      int scale = 1);
 
+/// The batch size of an example: as many images as one that is fed gets; two photographs of four at less than
+/// the full scale.
+int batch_size_of_example(const std::string& text);
+
 /// Feeds four images of different extents, made from `images`; a pipeline that reads files gets
 /// the folder `data` for its parameter of that name.
 PipelineOutcome run_pipeline(const std::string& text, uint64_t images, const PipelineWay& way,

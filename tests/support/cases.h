@@ -46,6 +46,12 @@ inline int64_t cases(int64_t full, int64_t least = 1) {
   return number;
 }
 
+/// Of things that can each be tried in several ways: whether this run tries thing `number` in way `way`. At the full
+/// scale each in every way; else each in one way, in turn.
+inline bool takes_turn(int64_t number, size_t way, size_t ways) {
+  return scale() == kWhole || static_cast<size_t>(number) % ways == way;
+}
+
 /// A third of the names, by a hash: the same third everywhere. Neighbours in a table run the same code.
 inline bool in_third(std::string_view name) {
   uint64_t hash = 14695981039346656037u;  // FNV-1a

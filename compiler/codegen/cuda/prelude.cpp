@@ -184,10 +184,9 @@ template <typename T, int count> struct galatea_warps {
   if (name.put(iteration, value)) \
     GALATEA_COMBINE(op, address, galatea_over_warp<op>(name.lanes[(iteration) / 32]).of[0]);
 #define GALATEA_COMBINE(op, address, value) (*(address) = op::of(*(address), value))
-template <typename T> GALATEA_INLINE galatea_lanes<T> galatea_shuffle_down(const galatea_lanes<T>& a, int distance) {
-  galatea_lanes<T> out;
-  for (int i = 0; i < 32; ++i) out.of[i] = a.of[i + distance < 32 ? i + distance : i];
-  return out;
+template <typename T> struct galatea_shifted { const galatea_lanes<T>& from; int distance; };
+template <typename T> GALATEA_INLINE galatea_shifted<T> galatea_shuffle_down(const galatea_lanes<T>& a, int distance) {
+  return {a, distance};
 }
 #define GALATEA_OR(address, flags) (*(address) |= (flags))
 #define GALATEA_ADD(address, value) (*(address) += (value))
@@ -334,9 +333,11 @@ struct galatea_sum { template <typename T> GALATEA_MEMBER T of(T a, T b) { retur
 struct galatea_least { template <typename T> GALATEA_MEMBER T of(T a, T b) { return galatea_min(a, b); } };
 struct galatea_most { template <typename T> GALATEA_MEMBER T of(T a, T b) { return galatea_max(a, b); } };
 #ifndef __CUDACC__
-template <typename Op, typename T> GALATEA_INLINE galatea_lanes<T> galatea_of(galatea_lanes<T> a, galatea_lanes<T> b) {
-  for (int i = 0; i < 32; ++i) a.of[i] = Op::of(a.of[i], b.of[i]);
-  return a;
+// Lanes from `distance` on are never looked at again.
+template <typename Op, typename T> GALATEA_INLINE galatea_lanes<T> galatea_of(const galatea_lanes<T>& a, galatea_shifted<T> b) {
+  galatea_lanes<T> out;
+  for (int i = 0; i < b.distance; ++i) out.of[i] = Op::of(a.of[i], b.from.of[i + b.distance]);
+  return out;
 }
 #endif
 template <typename Op, typename T> GALATEA_INLINE T galatea_of(T a, T b) { return Op::of(a, b); }
