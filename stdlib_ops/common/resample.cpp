@@ -74,8 +74,16 @@ AxisFilter axis_filter(RecipeBuilder& b, const ResampleAxis& axis) {
   const Expr cells = to_f64(max(axis.n, i64(1)));
   const Expr shrinking = cells < span;
   const Expr min_type = filter_argument(b, "min_filter"), mag_type = filter_argument(b, "mag_filter");
-  f.type = same(min_type, mag_type) ? min_type : select(shrinking, min_type, mag_type);
-  f.candidates = candidates(f.type, min_type, mag_type);
+  const auto number = [](Filter filter) { return i64(static_cast<int64_t>(filter)); };
+  if (axis.is_kept) {
+    // Only a Gaussian changes pixels that lie where they lay.
+    f.type = select(equal(mag_type, number(Filter::kGaussian)), number(Filter::kGaussian),
+                    number(Filter::kNearest));
+    f.candidates = candidates(f.type, number(Filter::kNearest), number(Filter::kGaussian));
+  } else {
+    f.type = same(min_type, mag_type) ? min_type : select(shrinking, min_type, mag_type);
+    f.candidates = candidates(f.type, min_type, mag_type);
+  }
   f.scale = (axis.hi - axis.lo) / cells;
   const bool antialias = b.flag("antialias");
   // Only a shrinking axis widens its filter.
@@ -323,16 +331,17 @@ std::vector<ResampleAxis> with_kept_axes(RecipeBuilder& b, std::vector<ResampleA
   for (int d = 0; d < b.input_type(0).ndim; ++d)
     if (std::ranges::find(axes, d, &ResampleAxis::dim) == axes.end()) {
       const Expr extent = b.extent(0, d);
-      axes.push_back({.dim = d, .lo = f64(0), .hi = to_f64(extent), .n = extent, .within = true});
+      axes.push_back(
+          {.dim = d, .lo = f64(0), .hi = to_f64(extent), .n = extent, .within = true, .is_kept = true});
     }
   std::ranges::sort(axes, {}, &ResampleAxis::dim);
   return axes;
 }
 
-/// Of other filters an axis that keeps its extent keeps its pixels.
-bool keeps_by_gaussian(RecipeBuilder& b) {
+/// Of other filters axes that keep their extent keep their pixels: where that is known, they take no pass.
+bool may_be_gaussian(RecipeBuilder& b) {
   const Expr filter = filter_argument(b, "mag_filter");
-  return kernel::is_const(filter) && static_cast<Filter>(kernel::const_value(filter)) == Filter::kGaussian;
+  return !kernel::is_const(filter) || static_cast<Filter>(kernel::const_value(filter)) == Filter::kGaussian;
 }
 
 /// From the innermost axis to the outermost.
@@ -378,7 +387,7 @@ StageRef resample(RecipeBuilder& b, std::vector<ResampleAxis> axes, SpatialAxes 
     axis.hi = b.scaled(0, axis.dim, axis.hi);
     if (axis.span) axis.span = axis.span * (absolute(axis.hi - axis.lo) / length);
   }
-  if (spatial == SpatialAxes::kThatChange && keeps_by_gaussian(b)) axes = with_kept_axes(b, std::move(axes));
+  if (spatial == SpatialAxes::kThatChange && may_be_gaussian(b)) axes = with_kept_axes(b, std::move(axes));
   const DType out = b.output_type(0).dtype;
   std::vector<Pass> passes = passes_of(b, axes, spatial);
   std::vector<Expr> extents = b.extents(0);

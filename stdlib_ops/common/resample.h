@@ -40,6 +40,7 @@ struct ResampleAxis {
   bool within = false;  ///< the interval lies in the image
   Expr span = {};       ///< f64: the filter spans so many pixels at least, where it widens; empty: as many as
                         ///< it must
+  bool is_kept = false;  ///< its pixels lie where they lay
 };
 
 /// Which axes DALI takes for slices, rows and columns.

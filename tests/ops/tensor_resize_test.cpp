@@ -83,6 +83,21 @@ TEST(TensorResize, OfRowsAndColumnsIsResize) {
     }
 }
 
+// A Gaussian blurs along the axes that keep their extents, too; whether it is one, here only the sample says.
+TEST(TensorResize, FilterOfTheSampleIsThatOfTheText) {
+  for (const DType type : {DType::kU8, DType::kF32})
+    for (int64_t filter = 0; filter <= 5; ++filter) {
+      const Tensor in = random_tensor(type, {6, 7, 4}, {}, 25);
+      const auto run = [&](OpRun op) {
+        return op.input(in).arg("sizes", Numbers{9}).arg("axes", Ints{1}).result().numbers();
+      };
+      const auto in_text = run(OpRun("tensor_resize").arg("mag_filter", filter));
+      const auto in_sample =
+          run(OpRun("tensor_resize").arg("mag_filter", scalar(DType::kI32, static_cast<double>(filter))));
+      EXPECT_EQ(in_sample, in_text) << filter;
+    }
+}
+
 /// Where one element of a ramp is found.
 double place_of(const Tensor& out, size_t n) { return out[n]; }
 
