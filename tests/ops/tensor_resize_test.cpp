@@ -85,16 +85,22 @@ TEST(TensorResize, OfRowsAndColumnsIsResize) {
 
 // A Gaussian blurs along the axes that keep their extents, too; whether it is one, here only the sample says.
 TEST(TensorResize, FilterOfTheSampleIsThatOfTheText) {
+  constexpr int64_t kGaussian = 5;
   for (const DType type : {DType::kU8, DType::kF32})
-    for (int64_t filter = 0; filter <= 5; ++filter) {
-      const Tensor in = random_tensor(type, {6, 7, 4}, {}, 25);
+    for (int64_t filter = 0; filter <= kGaussian; ++filter) {
       const auto run = [&](OpRun op) {
-        return op.input(in).arg("sizes", Numbers{9}).arg("axes", Ints{1}).result().numbers();
+        return op.input(random_tensor(type, {6, 7, 4}, {}, 25))
+            .arg("sizes", Numbers{9})
+            .arg("axes", Ints{1})
+            .result();
       };
-      const auto in_text = run(OpRun("tensor_resize").arg("mag_filter", filter));
-      const auto in_sample =
+      const Tensor in_text = run(OpRun("tensor_resize").arg("mag_filter", filter));
+      const Tensor in_sample =
           run(OpRun("tensor_resize").arg("mag_filter", scalar(DType::kI32, static_cast<double>(filter))));
-      EXPECT_EQ(in_sample, in_text) << filter;
+      // Of bytes the first axis has weights of 14 bits. The text knows of other filters that it is the one that
+      // changes.
+      const bool are_first_alike = type != DType::kU8 || filter == kGaussian;
+      expect_near(in_sample, in_text.numbers(), are_first_alike ? 0 : 1);
     }
 }
 
