@@ -119,7 +119,6 @@ Expr simplify_int(ScalarOp op, DType type, std::vector<Expr>& args) {
   const Expr& a = args[0];
   const Expr& b = args[1];
   bool equal_operands = same_meaning(a, b);
-  auto is_op = [](const Expr& e, ScalarOp which) { return e->kind == ExprKind::kOp && e->op == which; };
   // What was taken away comes back: (x - y) + y, (w + (x - y)) + y; and what was taken apart: (x / y) * y + x % y.
   if (op == ScalarOp::kAdd && !is_bool(type)) {
     for (const auto& [rows, rest] : {std::pair{&a, &b}, std::pair{&b, &a}}) {

@@ -187,6 +187,8 @@ Expr logical_not(Expr a);
 
 // ---- looking at expressions
 bool is_const(const Expr& e);
+/// That operation on whatever arguments.
+inline bool is_op(const Expr& e, ScalarOp op) { return e->kind == ExprKind::kOp && e->op == op; }
 /// A constant of this value that a recipe wrote.
 bool is_const_int(const Expr& e, int64_t value);
 /// A constant that may be another one in the next program of the same shape.

@@ -178,7 +178,6 @@ bool Lowering::is_near(const Linear& index, const Expr& extent) const {
 
 /// In dense rows of e elements x / e is a row and x % e the place in it: the offset is x.
 void Lowering::rejoin_rows(Linear* sum) const {
-  const auto is_op = [](const Expr& e, ScalarOp op) { return e->kind == ExprKind::kOp && e->op == op; };
   std::vector<Expr>& rest = sum->rest;
   for (size_t i = 0; i < rest.size(); ++i) {
     if (!is_op(rest[i], ScalarOp::kRem)) continue;

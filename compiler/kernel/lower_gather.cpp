@@ -45,8 +45,6 @@ constexpr size_t kMaxSideBySide = 12;             ///< loads of which two vector
 constexpr size_t kMostWeights = 2;                ///< of interpolations: across rows and along them
 constexpr int64_t kMaxChannels = 4;               ///< elements from pixel to pixel in a run
 
-bool is_op(const Expr& e, ScalarOp op) { return e->kind == ExprKind::kOp && e->op == op; }
-
 Expr add_if(const Expr& a, const Expr& b) { return !a ? b : !b ? a : a + b; }
 Expr and_if(const Expr& a, const Expr& b) { return !a ? b : !b ? a : a & b; }
 Expr i32(const Expr& e) { return convert(e, DType::kI32); }

@@ -12,8 +12,6 @@ namespace galatea::kernel::lowering {
 
 namespace {
 
-bool is_op(const Expr& e, ScalarOp op) { return e->kind == ExprKind::kOp && e->op == op; }
-
 bool is_interpolation(const Expr& e) {
   return is_op(e, ScalarOp::kFma) && is_op(e->args[1], ScalarOp::kSub) &&
          same(e->args[1]->args[1], e->args[2]);

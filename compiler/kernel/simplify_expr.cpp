@@ -8,8 +8,6 @@
 namespace galatea::kernel {
 namespace {
 
-bool is_op(const Expr& e, ScalarOp op) { return e->kind == ExprKind::kOp && e->op == op; }
-
 /// Every value of `from` is a value of `to`, so that converting there and back changes nothing.
 bool holds_exactly(DType to, DType from) {
   if (to == from || is_bool(from)) return true;

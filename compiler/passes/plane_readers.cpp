@@ -19,7 +19,6 @@ using kernel::Stage;
 using kernel::StageForm;
 using op::LoweredOutput;
 
-bool is_op(const Expr& e, ScalarOp op) { return e->kind == ExprKind::kOp && e->op == op; }
 bool reads_input(const ExprNode& e) {
   return e.kind == ExprKind::kLoad && e.target == LoadTarget{LoadTarget::Kind::kInput, 0};
 }

@@ -31,8 +31,6 @@ constexpr double kHeld = 0x1p30;     ///< what a conversion to 32 bits holds, an
 /// What scalars are taken to be less than; the first that makes all values fit.
 constexpr double kScalars[] = {0x1p20, 0x1p10};
 
-bool is_op(const Expr& e, ScalarOp op) { return e->kind == ExprKind::kOp && e->op == op; }
-
 bool is_rounded(const Expr& e) {
   return is_op(e, ScalarOp::kSaturate) && e.type() == DType::kU8 && e->args[0].type() == DType::kF32;
 }
