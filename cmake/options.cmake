@@ -26,6 +26,10 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   target_compile_options(galatea_options INTERFACE -march=x86-64-v2)
 endif()
 
+# Ninety programs with lines of the source for every report: a third of the disk less, in the same time.
+if(GALATEA_SANITIZE_ADDRESS OR GALATEA_SANITIZE_THREAD)
+  target_link_options(galatea_options INTERFACE -Wl,--compress-debug-sections=zstd)
+endif()
 if(GALATEA_SANITIZE_ADDRESS)
   # A target's own options stand before these, where a -fno-sanitize says nothing: so these ask what they are for. Without object-size,
   # which takes a fifth of clang's time to look for part of what the address sanitizer finds: accesses behind an object.
