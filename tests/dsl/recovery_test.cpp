@@ -163,7 +163,7 @@ std::vector<std::string> valid_files() {
 }
 
 void try_mistakes(std::span<const Mistake> mistakes, unsigned seed) {
-  const int64_t trials = galatea::testing::scaled(200);  // of each file
+  const int64_t trials = galatea::testing::scaled(200, 4);  // of each file
   std::mt19937 random(seed);
   int tried = 0;
   for (const std::string& path : valid_files()) {
