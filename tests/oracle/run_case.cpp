@@ -51,6 +51,8 @@ RecordedArray recorded(const runtime::Tensor& tensor) {
 std::expected<std::shared_ptr<runtime::Program>, std::string> compile_case(const OracleCase& oracle_case) {
   SourceMap sources;
   dsl::FrontendOptions options;
+  // What a text leaves to chance is the same in every run: a test at a level of 0.001 fails now and then else.
+  if (!oracle_case.text.contains("seed=")) options.host.seed = 7;
   const auto stage = [&] {
     return dsl::stage_pipeline(oracle_case.name + ".dali-dsl", oracle_case.text, options, product().registry,
                                sources);
