@@ -65,11 +65,16 @@ Outputs whole_and_frames(const std::string& call) {
                         videos());
 }
 
+/// Those that this run takes.
+std::vector<std::pair<const char*, double>> taken(std::vector<std::pair<const char*, double>> calls) {
+  std::erase_if(calls, [](const auto& call) { return !takes(call.first); });
+  return calls;
+}
+
 class SequenceOf : public ::testing::TestWithParam<std::pair<const char*, double>> {};
 
 TEST_P(SequenceOf, EqualsItsFrames) {
   const auto& [call, most] = GetParam();
-  if (!takes(call)) GTEST_SKIP() << "a sanitizer looks at a third of the calls";
   const double found = distance(whole_and_frames(call));
   EXPECT_GE(found, 0) << call;
   EXPECT_LE(found, most) << call;
@@ -79,23 +84,29 @@ TEST_P(SequenceOf, EqualsItsFrames) {
 // The centre of contrast differs from frame to frame: a multiplication and an addition instead of one fma.
 INSTANTIATE_TEST_SUITE_P(
     Augmentations, SequenceOf,
-    ::testing::Values(
-        std::pair{SIGNED("shear_x") ")", 0.0}, std::pair{SIGNED("shear_y") ", fill_value=None)", 0.0},
-        std::pair{SIGNED("translate_x") ", shape=[19, 23])", 0.0},
-        std::pair{SIGNED("translate_y") ", shape=[19, 23], interp_type=types.INTERP_NN)", 0.0},
-        std::pair{SIGNED("rotate") ", fill_value=[1, 2, 3])", 0.0}, std::pair{SIGNED("brightness") ")", 0.0},
-        std::pair{SIGNED("contrast") ")", 1.0}, std::pair{SIGNED("color") ")", 0.0},
-        std::pair{SIGNED("sharpness") ")", 0.0},
-        std::pair{"a.posterize(X, magnitude_bin=4, num_magnitude_bins=11)", 0.0},
-        std::pair{"a.solarize(X, magnitude_bin=6, num_magnitude_bins=11)", 0.0},
-        std::pair{"a.solarize_add(X, magnitude_bin=9, num_magnitude_bins=11)", 0.0},
-        std::pair{"a.invert(X)", 0.0}, std::pair{"a.equalize(X)", 0.0}, std::pair{"a.auto_contrast(X)", 0.0},
-        std::pair{"fn.rotate(X, angle=90)", 0.0}, std::pair{"fn.rotate(X, angle=33)", 0.0},
-        std::pair{"fn.color_twist(X, hue=40, saturation=0.5)", 0.0},
-        std::pair{"fn.gaussian_blur(X, sigma=[1.2, 0.7])", 0.0},
-        std::pair{"fn.gaussian_blur(X, window_size=5, dtype=types.FLOAT)", 0.0},
-        std::pair{"fn.laplacian(X, window_size=3)", 0.0},
-        std::pair{"fn.filter(X, types.Constant([[0.0, 0.5], [-1.0, 2.0]], dtype=types.FLOAT))", 0.0}));
+    ::testing::ValuesIn(taken({{SIGNED("shear_x") ")", 0.0},
+                               {SIGNED("shear_y") ", fill_value=None)", 0.0},
+                               {SIGNED("translate_x") ", shape=[19, 23])", 0.0},
+                               {SIGNED("translate_y") ", shape=[19, 23], interp_type=types.INTERP_NN)", 0.0},
+                               {SIGNED("rotate") ", fill_value=[1, 2, 3])", 0.0},
+                               {SIGNED("brightness") ")", 0.0},
+                               {SIGNED("contrast") ")", 1.0},
+                               {SIGNED("color") ")", 0.0},
+                               {SIGNED("sharpness") ")", 0.0},
+                               {"a.posterize(X, magnitude_bin=4, num_magnitude_bins=11)", 0.0},
+                               {"a.solarize(X, magnitude_bin=6, num_magnitude_bins=11)", 0.0},
+                               {"a.solarize_add(X, magnitude_bin=9, num_magnitude_bins=11)", 0.0},
+                               {"a.invert(X)", 0.0},
+                               {"a.equalize(X)", 0.0},
+                               {"a.auto_contrast(X)", 0.0},
+                               {"fn.rotate(X, angle=90)", 0.0},
+                               {"fn.rotate(X, angle=33)", 0.0},
+                               {"fn.color_twist(X, hue=40, saturation=0.5)", 0.0},
+                               {"fn.gaussian_blur(X, sigma=[1.2, 0.7])", 0.0},
+                               {"fn.gaussian_blur(X, window_size=5, dtype=types.FLOAT)", 0.0},
+                               {"fn.laplacian(X, window_size=3)", 0.0},
+                               {"fn.filter(X, types.Constant([[0.0, 0.5], [-1.0, 2.0]], dtype=types.FLOAT))",
+                                0.0}})));
 #undef SIGNED
 
 /// What differs from sample to sample is drawn once for all frames: equal ones stay equal.

@@ -2,11 +2,10 @@
 // that suit them, two of them in one batch, and write what the host would have.
 #include <cstring>
 
-#include "compiler/choose_gpu.h"
-#include "dsl/frontend.h"
 #include "runtime/cuda/alternative.h"
 #include "runtime/session.h"
 #include "stdlib_ops/common/prelude.h"
+#include "tests/gpu/delivered.h"
 #include "tests/gpu/planned.h"
 #include "tests/gpu/test_device.h"
 
@@ -147,32 +146,11 @@ RampsMade make_ramps(const std::string& body, const Bytes& firsts,
       "    data = fn.external_source(name='data', dtype=types.UINT8, ndim=1)\n{}",
       firsts.size(), body);
   RampsMade out;
-  SourceMap sources;
-  dsl::FrontendOptions frontend;
-  frontend.host.device = decoder ? "gpu" : "cpu";
-  frontend.host.gpu_is_here = decoder.has_value();
-  auto staged = dsl::stage_pipeline("test.dali-dsl", text, frontend, made_up.registry, sources);
-  if (!staged.ok) {
-    for (const Diagnostic& diagnostic : staged.diagnostics) out.error += render_text(diagnostic, sources);
-    return out;
-  }
-  CompileOptions options;
-  options.registry = &made_up.registry;
-  const auto backend = codegen::make_interpreter_backend();
-  options.backend = backend.get();
-  GpuChoice choice;
-  if (decoder) {
-    auto found = choose_gpu("gpu", GpuPurpose::kRun, codegen::default_cache_options());
-    if (!found) return out.error = found.error().message(), out;
-    choice = std::move(*found);
-    options.gpu = choice.target;
-    options.gpu->decoder = *decoder;
-  }
-  auto program = compile(*staged.graphs.front(), sources, options);
-  if (!program) return out.error = program.error().message(), out;
+  const Compiled compiled = compile_text(text, made_up.registry, decoder);
+  if (!compiled.program) return out.error = compiled.error, out;
   runtime::SessionOptions session_options;
   session_options.executor = runtime::ExecutorKind::kInline;
-  auto session = runtime::Session::create(*program, made_up.natives, session_options);
+  auto session = runtime::Session::create(compiled.program, made_up.natives, session_options);
   if (!session) return out.error = session.error().message(), out;
   runtime::Allocator allocator;
   std::vector<runtime::Tensor> fed;

@@ -6,42 +6,50 @@
 
 #include <span>
 
-#include "compiler/choose_gpu.h"
 #include "runtime/session.h"
 #include "tests/gpu/planned.h"
 
 namespace galatea::testing {
 
-Delivered deliver(const std::string& text, std::optional<runtime::DecodeChoice> decoder, int threads,
-                  int64_t memory_limit) {
-  Delivered out;
+Compiled compile_text(const std::string& text, const op::Registry& registry,
+                      std::optional<runtime::DecodeChoice> decoder) {
+  Compiled out;
   SourceMap sources;
   dsl::FrontendOptions frontend;
   frontend.host.device = decoder ? "gpu" : "cpu";
   frontend.host.gpu_is_here = decoder.has_value();
-  auto staged = dsl::stage_pipeline("test.dali-dsl", text, frontend, product().registry, sources);
-  for (const Diagnostic& diagnostic : staged.diagnostics) out.error += render_text(diagnostic, sources);
-  if (!staged.ok) return out;
-  out.error.clear();
+  auto staged = dsl::stage_pipeline("test.dali-dsl", text, frontend, registry, sources);
+  if (!staged.ok) {
+    for (const Diagnostic& diagnostic : staged.diagnostics) out.error += render_text(diagnostic, sources);
+    return out;
+  }
   CompileOptions options;
-  options.registry = &product().registry;
+  options.registry = &registry;
   const auto backend = codegen::make_interpreter_backend();
   options.backend = backend.get();
-  GpuChoice choice;
   if (decoder) {
     auto found = choose_gpu("gpu", GpuPurpose::kRun, codegen::default_cache_options());
-    if (!found) return out.error = found.error().message(), out;
-    choice = std::move(*found);
-    options.gpu = choice.target;
+    if (!found) return out.error = found.error().message(), std::move(out);
+    out.choice = std::move(*found);
+    options.gpu = out.choice.target;
     options.gpu->decoder = *decoder;
   }
   auto program = compile(*staged.graphs.front(), sources, options);
-  if (!program) return out.error = program.error().message(), out;
+  if (!program) return out.error = program.error().message(), std::move(out);
+  out.program = std::move(*program);
+  return out;
+}
+
+Delivered deliver(const std::string& text, std::optional<runtime::DecodeChoice> decoder, int threads,
+                  int64_t memory_limit) {
+  Delivered out;
+  const Compiled compiled = compile_text(text, product().registry, decoder);
+  if (!compiled.program) return out.error = compiled.error, out;
   runtime::SessionOptions session_options;
   session_options.executor = threads > 1 ? runtime::ExecutorKind::kCpu : runtime::ExecutorKind::kInline;
   session_options.num_threads = threads;
   session_options.device.memory_limit = memory_limit;
-  auto session = runtime::Session::create(*program, product().natives, session_options);
+  auto session = runtime::Session::create(compiled.program, product().natives, session_options);
   const auto say = [&](const Error& error) {
     out.error = error.diagnostics.front().code + " " + error.message();
   };
