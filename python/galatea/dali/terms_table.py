@@ -64,7 +64,7 @@ TERMS = [
         "Invalid axis argument, {x}, not in [ {less}, {last}]",
     ),
     (
-        r"axis NUMBER is out of range for RANK",
+        r"(?<!fn\.stack: )axis NUMBER is out of range for RANK",
         "Invalid axis argument, {x}, not in [ {first}, {last}]; axis index out of bounds "
         "[0, {rank})",
     ),
