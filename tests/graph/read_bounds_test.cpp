@@ -8,6 +8,7 @@
 #include <limits>
 #include <random>
 
+#include "compiler/values/narrow_stages.h"
 #include "tests/graph/element_evaluator.h"
 #include "tests/graph/graph_text.h"
 #include "tests/graph/sample_operators.h"

@@ -1,5 +1,7 @@
 // The windows that the library's operators read, as read_bounds() tells them, against the elements that
 // evaluating them reads: exact, not merely enough.
+#include <gtest/gtest.h>
+
 #include <random>
 
 #include "compiler/ir/text/reader.h"
