@@ -65,7 +65,7 @@ function(galatea_test_options target)
   target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-Og>)
   set_target_properties(${target} PROPERTIES GALATEA_OWN_CODE_OF_TESTS ON)
 endfunction()
-# Programs alone, not what several of them link, where loops over pixels are. clang takes a third of the time with -O0.
+# Programs alone: clang takes a third of the time with -O0. Loops over elements belong into a galatea_test_library, which is optimized.
 function(galatea_test_program_options target)
   galatea_test_options(${target})
   if(CMAKE_CXX_COMPILER_ID MATCHES "Clang" AND NOT CMAKE_BUILD_TYPE STREQUAL "Release")
@@ -120,7 +120,8 @@ function(galatea_library name)
   endif()
 endfunction()
 
-# galatea_test_library(NAME KIND SOURCES...) declares what several test programs link, of the kind (STATIC, SHARED) of a library.
+# galatea_test_library(NAME KIND SOURCES...) declares what several test programs link, or what loops over elements for long, of the kind
+# (STATIC, SHARED) of a library.
 function(galatea_test_library name kind)
   add_library(${name} ${kind} ${ARGN})
   galatea_precompile(${name} library)
