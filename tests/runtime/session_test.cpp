@@ -160,18 +160,19 @@ TEST(Session, MemoryIsFlatOverAThousandBatches) {
   auto session = Session::create(mixed_program(200, 2, 2, R"("random_shuffle": true)", OnErrorPolicy::kSkip),
                                  natives, options);
   ASSERT_TRUE(session.has_value());
-  int64_t warm = 0, count = 0;
+  int64_t count = 0;
   for (int batches = 0; batches < 1000;) {
     auto batch = (*session)->next();
     ASSERT_TRUE(batch.has_value());
     if (!*batch) continue;
-    if (++batches == 200) {
-      warm = options.allocator->peak_bytes();
-      count = options.allocator->num_allocations();
-    }
+    if (++batches == 200) count = options.allocator->num_allocations();
   }
-  // Everything is recycled: sizes differ, so a few more blocks may be made, but far fewer than one a batch.
-  EXPECT_LE(options.allocator->peak_bytes(), 2 * warm);
+  // The one delivered, the two prefetched and the one begun: four batches of two samples, six small blocks
+  // each. How many of them are alive at once is a matter of which thread runs first; what one block more a
+  // batch comes to, a hundred times that, is not.
+  constexpr int64_t kBlock = 64 + kBufferPadding;
+  EXPECT_LE(options.allocator->peak_bytes(), int64_t{4} * 2 * 6 * kBlock);
+  // Sizes differ, so a few more blocks may be made after the first batches, but far fewer than one a batch.
   EXPECT_LE(options.allocator->num_allocations() - count, 100);
   session->reset();
   EXPECT_EQ(options.allocator->bytes_in_use(), 0);
