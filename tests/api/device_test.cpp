@@ -4,9 +4,12 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <optional>
+#include <ranges>
 
 #include "tests/api/host.h"
 #include "tests/fake_cuda/fake_cuda.h"
+#include "tests/support/own_path.h"
 
 namespace {
 
@@ -34,11 +37,13 @@ class ApiDevice : public ::testing::Test {
   }
   void TearDown() override {
     if (library_) fail(0, 0);
-    for (const std::string& name : names_) unsetenv(name.c_str());
+    for (const auto& [name, before] : std::views::reverse(before_))
+      before ? setenv(name.c_str(), before->c_str(), 1) : unsetenv(name.c_str());
   }
 
   void set(const char* name, const char* value) {
-    names_.emplace_back(name);
+    const char* const before = std::getenv(name);
+    before_.emplace_back(name, before ? std::optional<std::string>(before) : std::nullopt);
     setenv(name, value, 1);
   }
   void fail(int64_t call, int code) {
@@ -105,7 +110,7 @@ class ApiDevice : public ::testing::Test {
   const std::vector<float> kExpected = {3, 5, 7};
   Owned<galatea_engine> engine_;
   void* library_ = nullptr;
-  std::vector<std::string> names_;
+  std::vector<std::pair<std::string, std::optional<std::string>>> before_;
 };
 
 TEST_F(ApiDevice, RunsOnTheGpuThatIsHere) {
@@ -157,6 +162,10 @@ TEST_F(ApiDevice, NvrtcThatCannotCompile) {
   set("FAKE_NVRTC_FAIL", "7");
   expect_error("gpu", "G0569", "libnvrtc-builtins");
   set("FAKE_NVRTC_FAIL", "6");
+  // Where no other program saves the same text, or removes it.
+  const auto folder = galatea::testing::own_path("refused");
+  std::filesystem::create_directories(folder);
+  set("TMPDIR", folder.c_str());
   const std::string saved = "the text is saved in ";
   const Outcome refused = run("gpu");
   EXPECT_EQ(refused.code, "G0561") << refused.text;
@@ -164,6 +173,7 @@ TEST_F(ApiDevice, NvrtcThatCannotCompile) {
   ASSERT_NE(at, std::string::npos) << refused.text;
   const std::string file = refused.text.substr(at + saved.size());
   EXPECT_TRUE(std::filesystem::remove(file.substr(0, file.find('\n')))) << file;
+  EXPECT_TRUE(std::filesystem::remove(folder)) << "something else is left there";
   expect_cpu_goes_on();
 }
 

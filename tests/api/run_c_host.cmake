@@ -18,7 +18,9 @@ file(RENAME ${WORK}/installed ${WORK}/moved)  # an installed tree may be moved
 file(GLOB_RECURSE libraries ${WORK}/moved/*.so)
 foreach(library ${libraries})
   run(${READELF} -d ${library})
-  if(output MATCHES "R(UN)?PATH[^\n]*${BUILD}")
+  string(REGEX MATCHALL "R(UN)?PATH[^\n]*" paths "${output}")
+  string(FIND "${paths}" "${BUILD}" at)  # a folder's name is no regular expression
+  if(NOT at EQUAL -1)
     message(FATAL_ERROR "the installed ${library} looks for libraries where it was built:\n${output}")
   endif()
 endforeach()

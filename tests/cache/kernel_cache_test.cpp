@@ -298,19 +298,32 @@ TEST_F(KernelCacheTest, AKilledWriterLeavesNothingBehind) {
   constexpr uint32_t kKeys = 4;
   const size_t size = 300000;
   for (int round = 0; round < 25; ++round) {
+    int begun[2];
+    ASSERT_EQ(::pipe(begun), 0);
     const pid_t child = ::fork();
     if (child == 0) {
       KernelCache cache(options(1 << 26));
-      for (uint32_t i = 0;; ++i) cache.store("key " + std::to_string(i % kKeys), object_of(i % kKeys, size));
+      for (uint32_t i = 0;; ++i) {
+        cache.store("key " + std::to_string(i % kKeys), object_of(i % kKeys, size));
+        if (i == 0 && ::write(begun[1], "x", 1) != 1) ::_exit(1);
+      }
     }
+    // Moments are counted from when it writes, which a busy machine lets it do late.
+    char byte = 0;
+    ::close(begun[1]);
+    EXPECT_EQ(::read(begun[0], &byte, 1), 1);
+    ::close(begun[0]);
     std::this_thread::sleep_for(std::chrono::microseconds(3000 + 1700 * round));
     ::kill(child, SIGKILL);
     ::waitpid(child, nullptr, 0);
     KernelCache cache(options(1 << 26));
+    bool has_found = false;
     for (uint32_t k = 0; k < kKeys; ++k) {
       const auto found = cache.find("key " + std::to_string(k));
       EXPECT_TRUE(!found || *found == object_of(k, size));
+      has_found |= found.has_value();
     }
+    EXPECT_TRUE(has_found) << "what was written in full before";
     EXPECT_TRUE(cache.take_notes().empty());
   }
   for (const std::string& name : names_in_folder()) set_age(folder_ / name, 3600);

@@ -1,8 +1,6 @@
 // Cubins: compiled once, kept, shared; and what is said when NVRTC refuses a text.
 #include "compiler/codegen/cuda/device_code.h"
 
-#include <unistd.h>
-
 #include <array>
 #include <cstdlib>
 #include <fstream>
@@ -10,6 +8,7 @@
 #include "tests/cuda/fake_cuda_control.h"
 #include "tests/loops/loop_harness.h"
 #include "tests/loops/sample_kernels.h"
+#include "tests/support/own_path.h"
 
 namespace galatea::testing {
 namespace {
@@ -21,8 +20,8 @@ using codegen::Nvrtc;
 class DeviceCodes : public ::testing::Test {
  protected:
   void SetUp() override {
-    folder_ = fs::path(::testing::TempDir()) / ("galatea_device_code_" + std::to_string(::getpid()));
     fs::remove_all(folder_);
+    fs::create_directories(refused_);
     auto nvrtc = Nvrtc::open();
     ASSERT_TRUE(nvrtc) << nvrtc.error().message();
     nvrtc_ = *nvrtc;
@@ -32,7 +31,10 @@ class DeviceCodes : public ::testing::Test {
       loops_.push_back(lower_verified(sample.kernel, {.gpu = true}));
     }
   }
-  void TearDown() override { fs::remove_all(folder_); }
+  void TearDown() override {
+    fs::remove_all(folder_);
+    fs::remove_all(refused_);
+  }
   codegen::CacheOptions cache() const { return {true, folder_, 64 << 20}; }
   std::vector<codegen::KernelJob> all() const {
     std::vector<codegen::KernelJob> out;
@@ -49,13 +51,11 @@ class DeviceCodes : public ::testing::Test {
       count += entry.is_regular_file() ? 1U : 0U;
     return count;
   }
-  static void remove_refused() {
-    for (const auto& entry : fs::directory_iterator(fs::temp_directory_path()))
-      if (entry.path().filename().string().starts_with("galatea-refused-")) fs::remove(entry.path());
-  }
 
   FakeCuda fake_;
-  fs::path folder_;
+  const fs::path folder_ = own_path("device_code"), refused_ = own_path("refused");
+  /// Where refused texts are saved: other programs save, read and remove theirs meanwhile.
+  const FakeVariable temporary_{"TMPDIR", refused_.string()};
   std::shared_ptr<const Nvrtc> nvrtc_;
   std::vector<Kernel> kernels_;
   std::vector<LoopKernel> loops_;
@@ -132,7 +132,6 @@ TEST_F(DeviceCodes, RefusedTextIsSaved) {
   std::ifstream in(file);
   const std::string text((std::istreambuf_iterator<char>(in)), {});
   EXPECT_NE(text.find("GALATEA_KERNEL(galatea_kernel, 1, 1)"), std::string::npos) << file;
-  remove_refused();
   // What failed is asked for again.
   auto later = compiler.compile(all());
   ASSERT_TRUE(later) << later.error().message();
@@ -269,7 +268,6 @@ TEST_F(DeviceCodes, WhatCannotBeLinkedIsOneTextAndANote) {
   std::ifstream in(notes[0].substr(begin, notes[0].find(';', begin) - begin));
   const std::string text((std::istreambuf_iterator<char>(in)), {});
   EXPECT_NE(text.find("GALATEA_RUN(galatea_arm_"), std::string::npos) << notes[0];
-  remove_refused();
   // Linking is not tried again, and nothing is said twice.
   auto later = compiler.compile(launches({{0, 2}}));
   ASSERT_TRUE(later) << later.error().message();

@@ -16,6 +16,7 @@
 #include "tests/gpu/planned.h"
 #include "tests/gpu/test_device.h"
 #include "tests/native/encoders.h"
+#include "tests/support/own_path.h"
 
 namespace galatea::testing {
 namespace {
@@ -42,8 +43,7 @@ void reset_jpeg() {
 /// A folder of files, in the order of their names.
 class Folder {
  public:
-  explicit Folder(const std::string& name)
-      : root_(fs::path(::testing::TempDir()) / ("galatea-decode-" + name)) {
+  explicit Folder(const std::string& name) : root_(own_path("decode-" + name)) {
     fs::remove_all(root_);
     fs::create_directories(root_ / "class");
   }

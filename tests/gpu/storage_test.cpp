@@ -15,6 +15,7 @@
 #include "tests/gpu/delivered.h"
 #include "tests/gpu/planned.h"
 #include "tests/gpu/test_device.h"
+#include "tests/support/own_path.h"
 
 namespace galatea::testing {
 namespace {
@@ -37,8 +38,7 @@ void fail_read(int64_t read, int64_t answer, int number) {
 /// A folder of arrays, in the order of their names; their elements are numbers that differ.
 class Arrays {
  public:
-  explicit Arrays(const std::string& name)
-      : root_(fs::path(::testing::TempDir()) / ("galatea-storage-" + name)) {
+  explicit Arrays(const std::string& name) : root_(own_path("storage-" + name)) {
     fs::remove_all(root_);
     fs::create_directories(root_);
   }

@@ -91,7 +91,7 @@ TEST_F(ReadAheadOfContainers, PartsInOrderAreLeftToTheSystem) {
   }
   for (int64_t k = 0; k < 8; ++k) (*file)->will_read(k * kPart, kPart);
   for (const int64_t k : {60, 50}) (*file)->will_read(k * kPart, kPart);
-  for (int i = 0; i < 2000 && !(has(60 * kPart, kPart) && has(50 * kPart, kPart)); ++i) ::usleep(5000);
+  for (int i = 0; i < 12'000 && !(has(60 * kPart, kPart) && has(50 * kPart, kPart)); ++i) ::usleep(5000);
   EXPECT_TRUE(has(60 * kPart, kPart));
   EXPECT_TRUE(has(50 * kPart, kPart));
   for (int64_t k = 1; k < 8; ++k) EXPECT_FALSE(has(k * kPart, kPart)) << k;

@@ -6,19 +6,31 @@
 #include <filesystem>
 #include <fstream>
 #include <random>
+#include <set>
 #include <string>
+#include <system_error>
 
 #include "tests/native/encoders.h"
+#include "tests/support/own_path.h"
 
 namespace galatea::testing {
 
-/// A folder with two classes of two JPEGs each, with and without subsampled chroma; `name`: of whoever draws
-/// it. Other processes may draw, or read, the same folder at the same time: a file is there whole or not at
-/// all.
+/// A folder with two classes of two JPEGs each, with and without subsampled chroma; `name`: of whoever draws it. It is
+/// this process's own, and goes with it: what another checkout drew, or left there, may be other pictures.
 inline std::filesystem::path sample_folder(const std::string& name) {
   namespace fs = std::filesystem;
-  const fs::path folder = fs::path(::testing::TempDir()) / ("galatea-" + name + "-samples");
-  const fs::path unfinished = folder.string() + "-unfinished-" + std::to_string(::getpid());
+  struct Drawn {
+    const pid_t process = ::getpid();
+    std::set<fs::path> folders;
+    ~Drawn() {
+      if (process != ::getpid()) return;  // a fork that ends
+      std::error_code ignored;
+      for (const fs::path& folder : folders) fs::remove_all(folder, ignored);
+    }
+  };
+  static Drawn drawn;
+  const fs::path folder = own_path(name + "-samples");
+  if (!drawn.folders.insert(folder).second) return folder;
   std::mt19937 random(5);
   for (int n = 0; n < 4; ++n) {
     const fs::path place = folder / ("class" + std::to_string(n / 2));
@@ -31,9 +43,8 @@ inline std::filesystem::path sample_folder(const std::string& name) {
     native::JpegSettings settings;
     settings.h = settings.v = 1 + n % 2;
     const native::File file = native::encode_jpeg(picture, settings);
-    std::ofstream(unfinished, std::ios::binary)
+    std::ofstream(place / (std::to_string(n) + ".jpg"), std::ios::binary)
         .write(reinterpret_cast<const char*>(file.data()), static_cast<std::streamsize>(file.size()));
-    fs::rename(unfinished, place / (std::to_string(n) + ".jpg"));
   }
   return folder;
 }

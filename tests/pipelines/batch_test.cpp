@@ -15,6 +15,7 @@
 #include "dsl/frontend.h"
 #include "tests/native/sample_folder.h"
 #include "tests/pipelines/pipeline_runner.h"
+#include "tests/support/own_path.h"
 #include "tests/support/product.h"
 #include "tests/support/statistics.h"
 #include "tests/support/tiers.h"
@@ -252,7 +253,7 @@ TEST(Batch, WhatIsLentIsMadeInMemoryOfItsOwn) {
 /// The picture with most rows is cut off behind its header: the others do not grow to its size.
 TEST(Batch, AFailedSampleIsNoPartOfTheBatch) {
   namespace fs = std::filesystem;
-  const fs::path whole = sample_folder("batch"), folder = whole.string() + "-damaged";
+  const fs::path whole = sample_folder("batch"), folder = own_path("damaged");
   fs::remove_all(folder);
   fs::copy(whole, folder, fs::copy_options::recursive);
   const fs::path largest = folder / "class1" / "3.jpg";

@@ -18,6 +18,7 @@
 #include "tests/native/plain_call.h"
 #include "tests/readers/recorded_cases.h"
 #include "tests/readers/run_text.h"
+#include "tests/support/own_path.h"
 
 namespace galatea::testing {
 namespace {
@@ -198,7 +199,7 @@ TEST(Arrays, ElementsAreConvertedAsByCast) {
 // ---- files by name
 
 TEST(FilesByName, HaveTheirBytes) {
-  const fs::path folder = fs::temp_directory_path() / "galatea_files_by_name";
+  const fs::path folder = own_path("files_by_name");
   fs::create_directories(folder);
   std::ofstream(folder / "empty").flush();
   const std::string array = recorded_bytes("c_f32.npy");

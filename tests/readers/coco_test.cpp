@@ -10,6 +10,7 @@
 #include "base/json.h"
 #include "stdlib_ops/native/coco.h"
 #include "tests/readers/recorded_cases.h"
+#include "tests/support/own_path.h"
 
 namespace galatea::testing {
 namespace {
@@ -142,7 +143,7 @@ TEST(Coco, IdsAreAnyWholeNumbersAndOnlyBoxesAreObjects) {
 }
 
 TEST(Coco, NumbersThatAnOutputCannotHoldAreTold) {
-  const std::filesystem::path folder = std::filesystem::path(::testing::TempDir()) / "coco_numbers";
+  const std::filesystem::path folder = own_path("coco_numbers");
   std::filesystem::create_directories(folder);
   const std::string path = (folder / "a.json").string();
   std::ofstream(path) << R"({"images": [{"id": 4294967298, "width": 4, "height": 4, "file_name": "a"}],)"
@@ -183,7 +184,7 @@ TEST(Coco, SurvivesDamage) {
 
 /// Extents are the annotation file's: what no picture has asks for no memory.
 TEST(Coco, AMaskOfAbsurdExtentsIsItsSamplesError) {
-  const std::string path = (std::filesystem::temp_directory_path() / "galatea_absurd.json").string();
+  const std::string path = own_path("absurd.json").string();
   for (const auto& [size, arguments] :
        {std::pair{"\"width\": 4611686018427387904, \"height\": 4", "pixelwise_masks=True"},
         {"\"width\": 60000, \"height\": 60000", "pixelwise_masks=True"},

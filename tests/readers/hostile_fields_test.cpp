@@ -31,6 +31,7 @@
 #include "tests/readers/recorded_cases.h"
 #include "tests/support/address_space.h"
 #include "tests/support/cases.h"
+#include "tests/support/own_path.h"
 
 namespace galatea::testing {
 namespace {
@@ -177,7 +178,7 @@ class HostileFields : public ::testing::Test {
   }
 
   std::regex place_;
-  const fs::path folder_ = fs::temp_directory_path() / "galatea_hostile_fields";
+  const fs::path folder_ = own_path("hostile_fields");
 };
 
 const Json kTfFeatures = {{"boxes", {{"dtype", "f32"}, {"fixed", false}, {"shape", Json::array()}}},

@@ -14,6 +14,7 @@
 #include "stdlib_ops/native/caffe.h"
 #include "stdlib_ops/native/lmdb.h"
 #include "tests/readers/run_text.h"
+#include "tests/support/own_path.h"
 
 namespace galatea::testing {
 namespace {
@@ -24,8 +25,7 @@ using native::LmdbEntry;
 /// A database that LMDB itself writes, in a folder of its own.
 class Library {
  public:
-  explicit Library(const std::string& name, unsigned flags = 0)
-      : folder_(fs::temp_directory_path() / ("galatea_lmdb_" + name)) {
+  explicit Library(const std::string& name, unsigned flags = 0) : folder_(own_path("lmdb_" + name)) {
     fs::remove_all(folder_);
     fs::create_directories(folder_);
     check(mdb_env_create(&env_));
@@ -317,7 +317,7 @@ std::string first_error(const std::string& reader, const std::vector<std::string
   const TextRun run = run_records(reader, records, more, outputs,
                                   fmt::format("batch_size={}", std::max<size_t>(1, records.size())));
   std::string text = run.errors.empty() ? "" : run.errors.front();
-  const std::string folder = (fs::temp_directory_path() / "galatea_lmdb_records").string();
+  const std::string folder = own_path("lmdb_records").string();
   for (size_t at = 0; (at = text.find(folder)) != std::string::npos;) text.replace(at, folder.size(), "@");
   return text;
 }

@@ -11,6 +11,7 @@
 
 #include "tests/native/jpeg2000_encoder.h"
 #include "tests/readers/run_text.h"
+#include "tests/support/own_path.h"
 
 namespace galatea::testing {
 namespace {
@@ -37,7 +38,7 @@ std::vector<int> bytes_of(const TextRun& run) {
 }
 
 TEST(LowPasses, StandForWhatAResizeMakesSmaller) {
-  const fs::path path = fs::temp_directory_path() / "galatea_low_pass.jp2";
+  const fs::path path = own_path("low_pass.jp2");
   const native::File file = native::encode_jpeg2000(waves(), {.rate = 2});
   std::ofstream(path, std::ios::binary)
       .write(reinterpret_cast<const char*>(file.data()), static_cast<std::streamsize>(file.size()));

@@ -22,6 +22,7 @@
 #include "stdlib_ops/register_all.h"
 #include "tests/readers/flat_reader.h"
 #include "tests/readers/run_text.h"
+#include "tests/support/own_path.h"
 
 namespace galatea::testing {
 namespace {
@@ -262,8 +263,7 @@ class FlatFile : public ::testing::Test {
   }
   void TearDown() override { fs::remove(path_); }
   const std::string path_ =
-      (fs::temp_directory_path() /
-       (std::string("galatea_") + ::testing::UnitTest::GetInstance()->current_test_info()->name() + ".flat"))
+      own_path(std::string(::testing::UnitTest::GetInstance()->current_test_info()->name()) + ".flat")
           .string();
   const std::string reader_ = "numbers, label = fn.readers.flat(path=\"" + path_ + "\"";
 };

@@ -8,6 +8,7 @@
 #include "base/fault.h"
 #include "stdlib_ops/native/image_sequence.h"
 #include "tests/readers/run_text.h"
+#include "tests/support/own_path.h"
 
 namespace galatea::testing {
 namespace {
@@ -63,7 +64,7 @@ TEST(Sequences, SayWhatIsWrongWithACall) {
 }
 
 TEST(Sequences, AFrameThatDoesNotFitFailsItsSequence) {
-  const fs::path root = fs::temp_directory_path() / "galatea_sequences";
+  const fs::path root = own_path("sequences");
   fs::remove_all(root);
   fs::create_directories(root / "a");
   for (int k = 0; k < 3; ++k)

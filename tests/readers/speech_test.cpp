@@ -9,6 +9,7 @@
 #include "stdlib_ops/native/sound/sound_library.h"
 #include "tests/readers/recorded_cases.h"
 #include "tests/readers/run_text.h"
+#include "tests/support/own_path.h"
 
 namespace galatea::testing {
 namespace {
@@ -78,7 +79,7 @@ TEST_F(Speech, SaysWhatIsWrong) {
 }
 
 TEST_F(Speech, OfAManifestThatDoesNotFitFails) {
-  const fs::path folder = fs::temp_directory_path() / "galatea_speech";
+  const fs::path folder = own_path("speech");
   fs::remove_all(folder);
   fs::create_directories(folder);
   std::ofstream(folder / "noise.wav") << "no sound";
@@ -92,6 +93,7 @@ TEST_F(Speech, OfAManifestThatDoesNotFitFails) {
   EXPECT_TRUE(error(in_folder(R"({"audio_filepath": "@/speech/mono.wav", "offset": 2})"))
                   .ends_with("has 400 frames at 2205 Hz, and the manifest's offset is 2 s"));
   EXPECT_TRUE(error(R"({"audio_filepath": "nowhere.wav"})").starts_with("G080"));
+  fs::remove_all(folder);
 }
 
 /// A recording of 16 bits at 16 kHz.
@@ -113,7 +115,7 @@ void write_recording(const fs::path& path, uint32_t samples) {
 /// A minute is 1.9 MB of bytes, 3.8 MB of sound, and 1.9 MB each of logarithms and of output; a copy of the signal or
 /// of the bands beside them does not fit.
 TEST_F(Speech, ToLogMelKeepsTheLogarithmsAlone) {
-  const fs::path folder = fs::temp_directory_path() / "galatea_long_speech";
+  const fs::path folder = own_path("long_speech");
   fs::remove_all(folder);
   fs::create_directories(folder);
   write_recording(folder / "minute.wav", 60 * 16000);

@@ -14,6 +14,7 @@
 #include "stdlib_ops/native/register_natives.h"
 #include "stdlib_ops/register_all.h"
 #include "tests/readers/run_text.h"
+#include "tests/support/own_path.h"
 
 namespace galatea::testing {
 namespace {
@@ -137,8 +138,7 @@ class Streams : public ::testing::Test {
   }
 
   const fs::path folder_ =
-      fs::temp_directory_path() /
-      (std::string("galatea_streams_") + ::testing::UnitTest::GetInstance()->current_test_info()->name());
+      own_path(std::string("streams_") + ::testing::UnitTest::GetInstance()->current_test_info()->name());
 };
 
 const Values kAll = {0, 1, 2, 10, 30, 31, 32, 33, 40, 41};
@@ -310,7 +310,7 @@ TEST(Paths, BracesAreThoseOfShells) {
 }
 
 TEST(Paths, PatternsAreWhatMatchesInOrder) {
-  const fs::path folder = fs::temp_directory_path() / "galatea_paths";
+  const fs::path folder = own_path("paths");
   fs::create_directories(folder / "d");
   for (const char* name : {"b.tar", "a.tar", "B.tar", "a[1].tar", "d/x.tar"})
     std::ofstream(folder / name) << "x";

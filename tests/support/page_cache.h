@@ -3,9 +3,11 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <filesystem>
 #include <optional>
 #include <vector>
@@ -26,6 +28,16 @@ inline std::optional<bool> has(const std::filesystem::path& path, size_t begin, 
   if (status != 0) return std::nullopt;
   return std::all_of(resident.begin() + static_cast<std::ptrdiff_t>(begin / page_size), resident.end(),
                      [](unsigned char page) { return (page & 1) != 0; });
+}
+
+/// Whether reads of the file system can be told not to wait; an overlay's cannot.
+inline bool tells_of_waits(const std::filesystem::path& path) {
+  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  char byte = 0;
+  const iovec place{&byte, 1};
+  const bool tells = ::preadv2(file, &place, 1, 0, RWF_NOWAIT) >= 0 || errno == EAGAIN;
+  ::close(file);
+  return tells;
 }
 
 /// False where the file system does not take a file out of it, or does not tell.
