@@ -20,14 +20,8 @@
 namespace galatea::policy {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 constexpr size_t kKeptOutput = 64 << 10;
 constexpr const char* kBlanks = " \t\r\n";
-
-double seconds_since(Clock::time_point began) {
-  return std::chrono::duration<double>(Clock::now() - began).count();
-}
 
 std::optional<double> number_in(std::string_view line) {
   const char* begin = line.data() + (line.starts_with("+") ? 1 : 0);
@@ -192,7 +186,7 @@ bool Commands::start(ObjectiveCall call) {
   Child child;
   child.call = std::move(call);
   const char* arguments[] = {"/bin/sh", "-c", child.call.command.c_str(), nullptr};
-  child.began = Clock::now();
+  child.began = now_();
   int ends[2], members[2];
   if (::pipe2(members, O_CLOEXEC) != 0) return false;
   child.members = members[0];
@@ -266,7 +260,11 @@ void Commands::take_line(Child& child) {
   if (const auto score = number_behind("report ")) child.reported.push_back(*score);
 }
 
-Outcome Commands::outcome_of(Child& child, int status) {
+double Commands::seconds_since(std::chrono::steady_clock::time_point began) const {
+  return std::chrono::duration<double>(now_() - began).count();
+}
+
+Outcome Commands::outcome_of(Child& child, int status) const {
   Outcome outcome;
   outcome.seconds = seconds_since(child.began);
   outcome.microseconds = child.microseconds;
@@ -298,13 +296,14 @@ std::vector<ObjectiveEvent> Commands::collect(std::chrono::milliseconds wait) {
   for (size_t i = 0; i < children_.size();) {
     Child& child = children_[i];
     read_available(child);
-    if (child.call.timeout > 0 && !child.timed_out && seconds_since(child.began) > child.call.timeout) {
-      child.timed_out = true;
-      ::kill(child.process, SIGKILL);
-    }
     siginfo_t info{};
     if (::waitid(P_PID, static_cast<id_t>(child.process), &info, WEXITED | WNOHANG | WNOWAIT) != 0 ||
         info.si_pid == 0) {
+      // What has ended did so in time, however long nobody looked.
+      if (child.call.timeout > 0 && !child.timed_out && seconds_since(child.began) > child.call.timeout) {
+        child.timed_out = true;
+        ::kill(child.process, SIGKILL);
+      }
       take_reports(child);
       ++i;
       continue;

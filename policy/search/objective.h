@@ -4,8 +4,10 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace galatea::policy {
@@ -63,7 +65,10 @@ class Objective {
 /// `microseconds NUMBER` what its policy takes a sample.
 class Commands : public Objective {
  public:
-  Commands() = default;
+  /// `now` is the clock that times are told by.
+  explicit Commands(
+      std::function<std::chrono::steady_clock::time_point()> now = &std::chrono::steady_clock::now)
+      : now_(std::move(now)) {}
   Commands(const Commands&) = delete;
   Commands& operator=(const Commands&) = delete;
   ~Commands() override;
@@ -93,8 +98,10 @@ class Commands : public Objective {
   static void end_group(Child& child);
   static void read_available(Child& child);
   static void take_line(Child& child);
-  static Outcome outcome_of(Child& child, int status);
+  Outcome outcome_of(Child& child, int status) const;
+  double seconds_since(std::chrono::steady_clock::time_point began) const;
 
+  std::function<std::chrono::steady_clock::time_point()> now_;
   std::vector<Child> children_;
   int lifeline_[2] = {-1, -1};  ///< a pipe that nobody writes to: it ends with this process
 };

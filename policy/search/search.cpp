@@ -33,7 +33,7 @@ class Search {
     if (options.host)
       objective_ = std::make_unique<HostObjective>(*options.host);
     else
-      objective_ = std::make_unique<Commands>();
+      objective_ = std::make_unique<Commands>(options_.now);
   }
 
   Status run() {

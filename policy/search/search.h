@@ -1,6 +1,7 @@
 // A search: trials of a strategy's points, side by side, written down as they go.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <string>
 #include <vector>
@@ -26,6 +27,8 @@ struct SearchOptions {
   double max_microseconds = 0;  ///< what a policy may take a sample; 0: any time
   Host* host = nullptr;         ///< what the objective is asked of instead of a command
   bool keeps_states = false;    ///< each trial has a folder of its own, {state}, and may read its parent's
+  /// What `timeout` is counted by.
+  std::function<std::chrono::steady_clock::time_point()> now = &std::chrono::steady_clock::now;
 };
 
 struct SearchEvents {

@@ -26,6 +26,19 @@ def free_port() -> int:
         return probe.getsockname()[1]
 
 
+class KeptPort:
+    """A port that no other program can get: a server takes it beside us, by `reuseport`."""
+
+    def __init__(self):
+        self._socket = socket.socket()
+        self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+        self._socket.bind(("127.0.0.1", 0))
+        self.number = self._socket.getsockname()[1]
+
+    def close(self) -> None:
+        self._socket.close()
+
+
 def wait_for(port: int, process: subprocess.Popen) -> None:
     """Until it listens; a server that ends says why."""
     while process.poll() is None:
@@ -56,7 +69,7 @@ def settings(monkeypatch, tmp_path):
     monkeypatch.setenv("HOME", str(tmp_path))
 
 
-def certificate(folder: pathlib.Path) -> str:
+def certificate(folder: pathlib.Path, port: int) -> str:
     """Makes one for 127.0.0.1, and gives nginx's lines about it; none without openssl."""
     if shutil.which("openssl") is None:
         return ""
@@ -67,9 +80,8 @@ def certificate(folder: pathlib.Path) -> str:
         check=True,
         stderr=subprocess.DEVNULL,
     )
-    port = free_port()
     (folder / "secure_port").write_text(str(port))
-    return f"""listen 127.0.0.1:{port} ssl;
+    return f"""listen 127.0.0.1:{port} ssl reuseport;
             ssl_certificate {folder}/certificate.pem; ssl_certificate_key {folder}/key.pem;"""
 
 
@@ -78,8 +90,9 @@ def nginx(tmp_path_factory):
     program = shutil.which("nginx") or shutil.which("/usr/sbin/nginx")
     if program is None:
         pytest.skip("nginx is not installed (Debian: nginx-light)")
-    folder, port = tmp_path_factory.mktemp("nginx"), free_port()
-    secure = certificate(folder)
+    folder = tmp_path_factory.mktemp("nginx")
+    plain, encrypted = KeptPort(), KeptPort()
+    port, secure = plain.number, certificate(folder, encrypted.number)
     (folder / "nginx.conf").write_text(
         f"""daemon off; master_process off; pid {folder}/pid; error_log stderr;
         events {{}}
@@ -88,7 +101,7 @@ def nginx(tmp_path_factory):
           client_body_temp_path {folder}/1; proxy_temp_path {folder}/2;
           fastcgi_temp_path {folder}/3; uwsgi_temp_path {folder}/4; scgi_temp_path {folder}/5;
           server {{
-            listen 127.0.0.1:{port};
+            listen 127.0.0.1:{port} reuseport;
             {secure}
             location / {{ root {FOLDER}; }}
             location /moved/ {{ return 302 /c_f32.npy; }}
@@ -106,6 +119,8 @@ def nginx(tmp_path_factory):
         yield f"http://127.0.0.1:{port}", folder
     finally:
         stop(process)
+        plain.close()
+        encrypted.close()
 
 
 def array_at(path: str) -> np.ndarray:

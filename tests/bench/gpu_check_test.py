@@ -3,7 +3,6 @@
 A check waits most of its time, for a moment or for a limit: all tests run side by side.
 """
 
-import concurrent.futures
 import json
 import os
 import pathlib
@@ -17,6 +16,10 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ["GALATEA_BUILD"])
+# Seconds: what hangs fails, what is slow does not.
+TIMEOUT = 300
+# Of a check: no slow machine comes to its end.
+LONG = 3600
 STATES = {"running", "passed", "failed", "cut off", "refused", "not begun"}
 
 
@@ -33,14 +36,18 @@ def folder_of_the_check(folder):
 
 
 def end_session(session):
-    """Ends all of it at once: parts have process groups of their own."""
-    for file in pathlib.Path("/proc").glob("[0-9]*/stat"):
-        try:
-            fields = file.read_text().rpartition(")")[2].split()
-            if int(fields[3]) == session:
-                os.kill(int(file.parent.name), signal.SIGKILL)
-        except (FileNotFoundError, ProcessLookupError):
-            continue
+    """Ends all of it: parts have process groups of their own, and one may be starting another while it is looked for."""
+    is_there = True
+    while is_there:
+        is_there = False
+        for file in pathlib.Path("/proc").glob("[0-9]*/stat"):
+            try:
+                fields = file.read_text().rpartition(")")[2].split()
+                if int(fields[3]) == session and fields[0] != "Z":
+                    is_there = True
+                    os.kill(int(file.parent.name), signal.SIGKILL)
+            except (FileNotFoundError, ProcessLookupError):
+                continue
 
 
 class GpuCheck(unittest.TestCase):
@@ -86,7 +93,7 @@ class GpuCheck(unittest.TestCase):
 
     def test_whenever_it_is_cut_off_the_document_is_whole(self):
         for moment in (0.5, 1.5, 3):
-            process = self.start(60)
+            process = self.start(LONG)
             self.wait_for_the_file(process)
             time.sleep(moment)
             self.assertIsNone(process.poll(), "ended before it was cut off")
@@ -96,17 +103,19 @@ class GpuCheck(unittest.TestCase):
             self.file.unlink()
 
     def test_asked_to_stop_it_writes_what_it_has(self):
-        process = self.start(60)
+        process = self.start(LONG)
+        self.addCleanup(end_session, process.pid)
         self.wait_for_the_file(process)
         time.sleep(1.2)
         process.terminate()
-        process.communicate(timeout=20)
+        process.communicate(timeout=TIMEOUT)
         self.assertFalse(self.document()["complete"])
         self.assertEqual([each for each in self.folder.glob("tmp.*")], [])
 
     def test_within_its_time_it_says_what_was_not_begun(self):
         process = self.start(6)
-        _, said = process.communicate(timeout=60)
+        self.addCleanup(end_session, process.pid)
+        _, said = process.communicate(timeout=TIMEOUT)
         document = self.document()
         self.assertTrue(document["complete"], said)
         self.assertEqual(process.returncode, 4, said)
@@ -122,15 +131,15 @@ class GpuCheck(unittest.TestCase):
         quick = "#!/bin/sh\nsleep 0.3\n"
         never = "#!/bin/sh\nexec sleep 1000\n"
         self.replace({"bin/gpu_test": quick, "bin/gpu_bench": quick, "bin/galatea-samples": never})
-        process = self.start(20)
+        process = self.start(LONG, GALATEA_GPU_CHECK_RANDOM="no")
         self.addCleanup(end_session, process.pid)
-        _, said = process.communicate(timeout=90)
+        _, said = process.communicate(timeout=TIMEOUT)
         document = self.document()
         states = {part["part"]: part["state"] for part in document["parts"]}
         self.assertTrue(document["complete"], said)
         self.assertEqual(states["examples"], "passed", said)
         self.assertEqual(states["drawing"], "cut off", said)
-        self.assertEqual(states["photographs"], "not begun", said)
+        self.assertEqual(states["photographs"], "passed", said)
         self.assertEqual(process.returncode, 4, said)
 
     def test_a_tool_that_the_machine_refuses_is_no_failure(self):
@@ -146,8 +155,14 @@ class GpuCheck(unittest.TestCase):
                 "tools/compute-sanitizer": fails,
             }
         )
-        process = self.start(20, PATH=f"{self.folder / 'tools'}:{os.environ['PATH']}")
-        _, said = process.communicate(timeout=90)
+        process = self.start(
+            LONG,
+            PATH=f"{self.folder / 'tools'}:{os.environ['PATH']}",
+            GALATEA_GPU_CHECK_RANDOM="no",
+            GALATEA_GPU_CHECK_PATIENCE="20",
+        )
+        self.addCleanup(end_session, process.pid)
+        _, said = process.communicate(timeout=TIMEOUT)
         states = {part["part"]: part["state"] for part in self.document()["parts"]}
         self.assertEqual(states["counters"], "refused", said)
         self.assertEqual(states["memcheck"], "failed", said)
@@ -157,11 +172,11 @@ class GpuCheck(unittest.TestCase):
         quick = "#!/bin/sh\nsleep 0.1\n"
         bench = f'#!/bin/sh\ncase "$*" in *:arrays*) exec {BUILD}/bin/gpu_bench "$@" ;; esac\n'
         self.replace({"bin/gpu_test": quick, "bin/galatea-samples": quick, "bin/gpu_bench": bench})
-        process = self.start(100)
+        process = self.start(LONG, GALATEA_GPU_CHECK_PATIENCE="20")
         self.addCleanup(process.communicate)
         self.addCleanup(process.terminate)
         rows = {}
-        limit = time.monotonic() + 90
+        limit = time.monotonic() + TIMEOUT
         while len(rows) < 2 and time.monotonic() < limit and process.poll() is None:
             time.sleep(0.5)
             if not self.file.exists():
@@ -186,11 +201,11 @@ class GpuCheck(unittest.TestCase):
             "echo '[ RUN      ] A.C'\necho '[  SKIPPED ] A.C (0 ms)'\necho '[ RUN      ] A.D'\nexit 5\n"
         )
         (self.folder / "bin" / "gpu_test").chmod(0o755)
-        process = self.start(100)
+        process = self.start(LONG, GALATEA_GPU_CHECK_PATIENCE="20")
         self.addCleanup(process.communicate)
         self.addCleanup(process.terminate)
         rows = []
-        limit = time.monotonic() + 90
+        limit = time.monotonic() + TIMEOUT
         while not rows and time.monotonic() < limit and process.poll() is None:
             time.sleep(0.5)
             if not self.file.exists():
@@ -209,14 +224,25 @@ class GpuCheck(unittest.TestCase):
 
 
 def run_side_by_side():
-    cases = list(unittest.defaultTestLoader.loadTestsFromTestCase(GpuCheck))
-    with concurrent.futures.ThreadPoolExecutor(len(cases)) as pool:
-        results = list(pool.map(lambda case: case.run(unittest.TestResult()), cases))
-    for result in results:
-        for case, said in [*result.failures, *result.errors]:
-            print(f"FAILED: {case.id()}\n{said}")
-    print(f"{len(cases)} tests ran")
-    return all(result.wasSuccessful() for result in results)
+    """Each in a process of its own: where threads write programs, a fork of another one holds them open, and they are "busy"."""
+    names = unittest.defaultTestLoader.getTestCaseNames(GpuCheck)
+    running = [
+        subprocess.Popen(
+            [sys.executable, __file__, f"GpuCheck.{name}"],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        for name in names
+    ]
+    statuses = []
+    for name, process in zip(names, running):
+        said, _ = process.communicate()
+        statuses.append(process.returncode)
+        if process.returncode != 0:
+            print(f"FAILED: {name}\n{said}")
+    print(f"{len(names)} tests ran")
+    return not any(statuses)
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@
 
 #include "tests/docs/markdown.h"
 #include "tests/support/bless.h"
+#include "tests/support/own_folder.h"
 #include "tests/tools/program.h"
 
 namespace galatea::docs {
@@ -41,10 +42,7 @@ std::string whole(const std::string& fragment) {
 
 class Pages : public ::testing::Test {
  protected:
-  void SetUp() override {
-    folder_ = fs::path(::testing::TempDir()) / ("galatea_docs_" + std::to_string(::getpid()));
-    fs::create_directories(folder_);
-  }
+  void SetUp() override { folder_ = galatea::testing::make_own_folder("galatea_docs"); }
   void TearDown() override { fs::remove_all(folder_); }
 
   void write(const std::string& name, const std::string& text) {

@@ -8,6 +8,7 @@
 
 #include "base/json.h"
 #include "tests/docs/markdown.h"
+#include "tests/support/own_folder.h"
 #include "tests/tools/program.h"
 
 namespace galatea::docs {
@@ -19,8 +20,7 @@ using testing::Outcome;
 class OperatorPages : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
-    folder_ = fs::path(::testing::TempDir()) / ("galatea_ops_" + std::to_string(::getpid()));
-    fs::create_directories(folder_);
+    folder_ = galatea::testing::make_own_folder("galatea_ops");
     const Outcome made = galatea({"ops", "--pages", (folder_ / "ops").string()});
     ASSERT_EQ(made.status, 0) << made.err;
     const Outcome listed = galatea({"ops", "--json"});

@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "tests/dsl/support.h"
+#include "tests/support/own_folder.h"
 
 namespace galatea::dsl::testing {
 namespace {
@@ -288,8 +289,7 @@ TEST(Library, CurrentPipelineAndOptionsWithoutEffect) {
 class ImportedFiles : public ::testing::Test {
  protected:
   void SetUp() override {
-    folder_ = fs::temp_directory_path() / ("galatea_imports_" + std::to_string(getpid()));
-    fs::remove_all(folder_);
+    folder_ = galatea::testing::make_own_folder("galatea_imports");
     fs::create_directories(folder_ / "root" / "lib");
     fs::create_directories(folder_ / "outside");
   }

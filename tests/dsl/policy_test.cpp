@@ -12,6 +12,7 @@
 #include "policy/spelling.h"
 #include "policy/writer.h"
 #include "tests/dsl/support.h"
+#include "tests/support/own_folder.h"
 
 namespace galatea::dsl::testing {
 namespace {
@@ -19,10 +20,7 @@ namespace fs = std::filesystem;
 
 class PolicyLoad : public ::testing::Test {
  protected:
-  void SetUp() override {
-    folder_ = fs::path(::testing::TempDir()) / ("galatea_policy_" + std::to_string(::getpid()));
-    fs::create_directories(folder_);
-  }
+  void SetUp() override { folder_ = galatea::testing::make_own_folder("galatea_policy"); }
   void TearDown() override { fs::remove_all(folder_); }
 
   void write(const std::string& name, const std::string& text) { std::ofstream(folder_ / name) << text; }

@@ -11,6 +11,7 @@
 
 #include "tests/dsl/support.h"
 #include "tests/support/cases.h"
+#include "tests/support/own_folder.h"
 
 namespace galatea::dsl::testing {
 namespace {
@@ -22,10 +23,7 @@ const std::string kScripts = std::string(GALATEA_SOURCE_DIR) + "/tests/dsl/";
 class Folder {
  public:
   explicit Folder(const std::string& name)
-      : path_(fs::temp_directory_path() / ("galatea_python_" + name + std::to_string(getpid()))) {
-    fs::remove_all(path_);
-    fs::create_directories(path_);
-  }
+      : path_(galatea::testing::make_own_folder("galatea_python_" + name)) {}
   ~Folder() { fs::remove_all(path_); }
   Folder(const Folder&) = delete;
   Folder& operator=(const Folder&) = delete;

@@ -13,6 +13,7 @@
 #include "compiler/ir/text/verifier.h"
 #include "stdlib_ops/register_all.h"
 #include "tests/support/bless.h"
+#include "tests/support/own_folder.h"
 
 namespace galatea::dsl::testing {
 namespace fs = std::filesystem;
@@ -96,17 +97,20 @@ void expect_golden(const std::string& path, const std::string& text) {
 }
 
 std::optional<std::string> run_python(const std::string& program, const std::string& argument) {
-  fs::path script = fs::temp_directory_path() /
-                    ("galatea_test_" + std::to_string(std::hash<std::string>{}(program + argument)) + ".py");
+  // Another process may run the same program of the same text: each has its own file of it.
+  const fs::path folder = galatea::testing::make_own_folder("galatea_test"), script = folder / "program.py";
   std::ofstream(script) << program;
   std::string command = "python3 -W ignore '" + script.string() + "' '" + argument + "' 2>&1";
   std::FILE* pipe = popen(command.c_str(), "r");
-  if (!pipe) return std::nullopt;
+  if (!pipe) {
+    fs::remove_all(folder);
+    return std::nullopt;
+  }
   std::string output;
   char buffer[4096];
   for (size_t size; (size = std::fread(buffer, 1, sizeof buffer, pipe)) > 0;) output.append(buffer, size);
   int status = pclose(pipe);
-  fs::remove(script);
+  fs::remove_all(folder);
   return status == 0 ? std::optional<std::string>(output) : std::nullopt;
 }
 

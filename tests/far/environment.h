@@ -9,6 +9,7 @@
 #include <string>
 
 #include "base/settings.h"
+#include "tests/support/own_folder.h"
 
 namespace galatea::testing {
 
@@ -41,10 +42,7 @@ class OnlySettings {
 
 class TestFolder {
  public:
-  TestFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "galatea-far-XXXXXX").string();
-    path_ = ::mkdtemp(name.data()) ? name : std::string();
-  }
+  TestFolder() : path_(make_own_folder("galatea-far")) {}
   ~TestFolder() { std::filesystem::remove_all(path_); }
   TestFolder(const TestFolder&) = delete;
   TestFolder& operator=(const TestFolder&) = delete;

@@ -68,13 +68,15 @@ class FarReaders : public ::testing::Test {
   void SetUp() override {
     if (const auto curl = native::far::Curl::get(); !curl) GTEST_SKIP() << curl.error().message();
   }
-  /// Settings under which s3:// is this server, nothing is kept on disk, and failures come soon.
+  /// Settings under which s3:// is this server, nothing is kept on disk, and failures come soon; a busy machine is none.
   static std::map<std::string, std::string> settings(const ScriptedServer& server) {
     return {{"AWS_ENDPOINT_URL_S3", server.address()},
             {"AWS_ACCESS_KEY_ID", "AK"},
             {"AWS_SECRET_ACCESS_KEY", "hidden"},
             {"GALATEA_CACHE_DIR", std::string(GALATEA_BINARY_DIR) + "/test-cache"},
             {"GALATEA_FAR_CACHE_SIZE", "0"},
+            {"GALATEA_FAR_STALL", "600"},
+            {"GALATEA_FAR_TIME_LIMIT", "1200"},
             {"GALATEA_FAR_TRIES", "2"}};
   }
 };
@@ -168,7 +170,7 @@ TEST_F(FarReaders, ClassesAreListedSeveralAtATime) {
       std::unique_lock lock(mutex);
       ++classes;
       asked.notify_all();
-      if (!asked.wait_for(lock, std::chrono::seconds(20), [&] { return classes >= 2; }))
+      if (!asked.wait_for(lock, std::chrono::seconds(120), [&] { return classes >= 2; }))
         return {http_text(404, "", "<Error><Code>NoneElseWasAskedFor</Code></Error>")};
     }
     return store_reply(request, folder.path().string());

@@ -13,6 +13,7 @@
 #include <cstdlib>
 #include <optional>
 #include <stdexcept>
+#include <tuple>
 
 namespace galatea::testing {
 namespace {
@@ -33,7 +34,26 @@ std::optional<HttpRequest> parse_request(const std::string& text) {
   return request;
 }
 
+/// A socket with a port of loopback of its own, and the port.
+std::pair<int, int> bound_socket() {
+  const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in where{};
+  where.sin_family = AF_INET;
+  where.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof where;
+  if (socket < 0 || ::bind(socket, reinterpret_cast<sockaddr*>(&where), size) != 0 ||
+      ::getsockname(socket, reinterpret_cast<sockaddr*>(&where), &size) != 0)
+    throw std::runtime_error("no port of loopback");
+  return {socket, ntohs(where.sin_port)};
+}
+
+std::string address_of(int port) { return fmt::format("http://127.0.0.1:{}", port); }
+
 }  // namespace
+
+ClosedPort::ClosedPort() { std::tie(socket_, port_) = bound_socket(); }
+ClosedPort::~ClosedPort() { ::close(socket_); }
+std::string ClosedPort::address() const { return address_of(port_); }
 
 std::string HttpRequest::header(const std::string& name) const {
   const auto at = headers.find(name);
@@ -42,16 +62,8 @@ std::string HttpRequest::header(const std::string& name) const {
 
 ScriptedServer::ScriptedServer(Script script) : script_(std::move(script)) {
   ::setenv("no_proxy", "127.0.0.1", 1);  // whoever runs the tests may have a proxy
-  listener_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_in where{};
-  where.sin_family = AF_INET;
-  where.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof where;
-  if (listener_ < 0 || ::bind(listener_, reinterpret_cast<sockaddr*>(&where), size) != 0 ||
-      ::listen(listener_, 64) != 0 ||
-      ::getsockname(listener_, reinterpret_cast<sockaddr*>(&where), &size) != 0)
-    throw std::runtime_error("no server on loopback");
-  port_ = ntohs(where.sin_port);
+  std::tie(listener_, port_) = bound_socket();
+  if (::listen(listener_, 64) != 0) throw std::runtime_error("no server on loopback");
   acceptor_ = std::thread([this] { accept_all(); });
 }
 
@@ -67,7 +79,7 @@ ScriptedServer::~ScriptedServer() {
   for (std::thread& thread : threads_) thread.join();
 }
 
-std::string ScriptedServer::address() const { return fmt::format("http://127.0.0.1:{}", port_); }
+std::string ScriptedServer::address() const { return address_of(port_); }
 
 std::vector<HttpRequest> ScriptedServer::requests() const {
   const std::lock_guard lock(mutex_);

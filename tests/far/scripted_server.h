@@ -55,6 +55,19 @@ class ScriptedServer {
   std::thread acceptor_;
 };
 
+/// A port of loopback where nobody listens, and nobody else can for as long as this is there.
+class ClosedPort {
+ public:
+  ClosedPort();
+  ~ClosedPort();
+  ClosedPort(const ClosedPort&) = delete;
+  ClosedPort& operator=(const ClosedPort&) = delete;
+  std::string address() const;  ///< "http://127.0.0.1:PORT"
+
+ private:
+  int socket_ = -1, port_ = 0;
+};
+
 /// "HTTP/1.1 STATUS …" with a length, further header lines ("Name: value\r\n"), and a body.
 std::string http_text(int status, const std::string& headers, const std::string& body);
 /// A server's usual answer about a file: the part that Range asks for, an ETag, 304, 416.

@@ -14,6 +14,7 @@
 #include "tests/fmt/random_program.h"
 #include "tests/fuzz/token_mutator.h"
 #include "tests/support/cases.h"
+#include "tests/support/own_folder.h"
 
 namespace galatea::dsl::testing {
 namespace {
@@ -35,10 +36,7 @@ int count_comments(const std::string& text) {
 
 class Property : public ::testing::Test {
  protected:
-  void SetUp() override {
-    folder_ = fs::path(::testing::TempDir()) / ("galatea_fmt_" + std::to_string(::getpid()));
-    fs::create_directories(folder_);
-  }
+  void SetUp() override { folder_ = galatea::testing::make_own_folder("galatea_fmt"); }
   void TearDown() override { fs::remove_all(folder_); }
   void write(const std::string& name, const std::string& text) {
     std::ofstream(folder_ / name, std::ios::binary) << text;

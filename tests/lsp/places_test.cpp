@@ -11,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/lsp/session.h"
+#include "tests/support/own_folder.h"
 
 namespace galatea::tools::lsp {
 namespace {
@@ -95,14 +96,13 @@ TEST(LspPlaces, WordsThatAnArgumentTakesAreCompleted) {
 
 class LspPlacesFiles : public ::testing::Test {
  protected:
-  void SetUp() override { fs::create_directories(folder_); }
   void TearDown() override { fs::remove_all(folder_); }
   std::string write(const std::string& name, const std::string& bytes) const {
     fs::create_directories((folder_ / name).parent_path());
     std::ofstream(folder_ / name, std::ios::binary) << bytes;
     return (folder_ / name).string();
   }
-  const fs::path folder_ = fs::path(::testing::TempDir()) / ("lsp-places-" + std::to_string(::getpid()));
+  const fs::path folder_ = galatea::testing::make_own_folder("lsp-places");
 };
 
 std::vector<Json> errors_of(Session& session, const std::string& path) {

@@ -11,6 +11,7 @@
 
 #include "base/fault.h"
 #include "tests/lsp/session.h"
+#include "tests/support/own_folder.h"
 
 namespace galatea::tools::lsp {
 namespace {
@@ -272,12 +273,9 @@ TEST(Lsp, NamesAreFoundByTheRulesOfScopes) {
   EXPECT_EQ(lines(session.at_cursor("textDocument/references", with)), (Places{{0, 0}, {3, 11}}));
 }
 
-class LspFiles : public testing::Test {
+class LspFiles : public ::testing::Test {
  protected:
-  void SetUp() override {
-    folder_ = fs::path(testing::TempDir()) / ("lsp-" + std::to_string(::getpid()));
-    fs::create_directories(folder_);
-  }
+  void SetUp() override { folder_ = galatea::testing::make_own_folder("lsp"); }
   void TearDown() override { fs::remove_all(folder_); }
   std::string write(const std::string& name, const std::string& text) const {
     std::ofstream(folder_ / name) << text;

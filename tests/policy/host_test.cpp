@@ -13,6 +13,7 @@
 #include "base/json.h"
 #include "policy/search/search.h"
 #include "tests/policy/search_space.h"
+#include "tests/support/own_folder.h"
 
 namespace galatea::policy {
 namespace {
@@ -65,8 +66,7 @@ class ScriptedHost {
 class PolicyHost : public ::testing::Test {
  protected:
   void SetUp() override {
-    folder_ = fs::path(::testing::TempDir()) / ("galatea_host_" + std::to_string(::getpid()));
-    fs::create_directories(folder_);
+    folder_ = galatea::testing::make_own_folder("galatea_host");
     space_ = read_space(testing::kNestedSpace).space;
     ASSERT_TRUE(space_);
   }

@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/policy/read.h"
+#include "tests/support/own_folder.h"
 
 namespace galatea::policy {
 namespace {
@@ -137,8 +138,8 @@ TEST(PolicyReader, SizeDepthAndCountAreBounded) {
 }
 
 TEST(PolicyReader, AHugeFileIsNotReadWhole) {
-  const auto path =
-      std::filesystem::path(::testing::TempDir()) / ("huge_" + std::to_string(::getpid()) + ".json");
+  const std::filesystem::path folder = galatea::testing::make_own_folder("galatea_huge"),
+                              path = folder / "huge.json";
   std::ofstream(path) << "{}";
   std::filesystem::resize_file(path, 100 << 20);  // a hole: no disk is written
   SourceMap sources;
@@ -151,6 +152,7 @@ TEST(PolicyReader, AHugeFileIsNotReadWhole) {
   const ReadResult missing = read_policy_file(path.string(), sources);
   ASSERT_EQ(missing.diagnostics.size(), 1u);
   EXPECT_EQ(missing.diagnostics[0].code, "G1014");
+  std::filesystem::remove_all(folder);
 }
 
 TEST(PolicyReader, WhatDoesNotFitIsRefusedInItsPlace) {
@@ -353,8 +355,7 @@ TEST(PolicyReader, WarningsLeaveThePolicy) {
 }
 
 TEST(PolicyReader, ImportsAreFilesBesideThePolicy) {
-  const auto folder = std::filesystem::path(::testing::TempDir()) / ("imports_" + std::to_string(::getpid()));
-  std::filesystem::create_directories(folder);
+  const std::filesystem::path folder = galatea::testing::make_own_folder("galatea_imports");
   const auto path = folder / "policy.json";
   auto codes = [&](const std::string& imports) {
     std::ofstream(path) << whole("[\"mine\", 1, null]", "\"mine\": {\"op\": \"blob\"}",

@@ -1,9 +1,10 @@
 // Spaces, strategies, the journal, and whole searches with commands of the shell.
 #include "policy/search/search.h"
 
-#include <unistd.h>
+#include <sys/wait.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -16,6 +17,7 @@
 #include "policy/search/objective.h"
 #include "tests/policy/read.h"
 #include "tests/policy/search_space.h"
+#include "tests/support/own_folder.h"
 
 namespace galatea::policy {
 namespace {
@@ -27,8 +29,7 @@ using testing::read_space;
 class PolicySearch : public ::testing::Test {
  protected:
   void SetUp() override {
-    folder_ = fs::path(::testing::TempDir()) / ("galatea_search_" + std::to_string(::getpid()));
-    fs::create_directories(folder_);
+    folder_ = galatea::testing::make_own_folder("galatea_search");
     space_ = read_space(kSpace).space;
     ASSERT_TRUE(space_);
   }
@@ -51,6 +52,17 @@ class PolicySearch : public ::testing::Test {
     made.trials = trials;
     return made;
   }
+
+  /// A clock that stands, but for an hour with each command that has come to `hangs`: no other is ever too slow where
+  /// one runs at a time, and one that hangs has taken too long at once.
+  std::function<std::chrono::steady_clock::time_point()> clock_of_hangs() const {
+    return [hung = folder_ / "hung", begin = std::chrono::steady_clock::now()] {
+      std::error_code none_yet;
+      const auto size = fs::file_size(hung, none_yet);
+      return begin + std::chrono::hours(none_yet ? 0 : size);
+    };
+  }
+  std::string hangs() const { return "printf x >> '" + (folder_ / "hung").string() + "'; sleep 600"; }
 
   fs::path folder_;
   std::optional<Space> space_;
@@ -408,12 +420,12 @@ TEST_F(PolicySearch, FailuresAreRecorded) {
   auto journal = open(head());
   ASSERT_TRUE(journal);
   // One of each kind, by the number in the file's name.
-  SearchOptions all = options(
-      "case {policy} in *00.json) echo 1;; *01.json) exit 3;; *02.json) echo one;; *03.json) sleep 60;; "
-      "*04.json) kill -9 $$;; esac; #",
-      5);
-  all.timeout = 3;  // seconds: far more than a shell takes on a loaded machine
-  all.jobs = 3;
+  SearchOptions all =
+      options("case {policy} in *00.json) echo 1;; *01.json) exit 3;; *02.json) echo one;; *03.json) " +
+                  hangs() + ";; *04.json) kill -9 $$;; esac; #",
+              5);
+  all.timeout = 3;
+  all.now = clock_of_hangs();
   const auto strategy = make_strategy(*space_, {});
   ASSERT_TRUE(run_search(*space_, *strategy, *journal, all, {}));
   std::map<int64_t, std::string> reasons;
@@ -423,6 +435,19 @@ TEST_F(PolicySearch, FailuresAreRecorded) {
                                                      {2, "its last line of output is no number: one"},
                                                      {3, "it ran longer than 3 seconds"},
                                                      {4, "it was ended by signal 9"}}));
+}
+
+// Nobody has looked for an hour: what had ended by then had not run so long.
+TEST_F(PolicySearch, WhatHasEndedIsNotTooSlow) {
+  std::chrono::steady_clock::time_point now;
+  Commands commands([&] { return now; });
+  ASSERT_TRUE(commands.start({.command = "echo 1", .words = {}, .timeout = 3}));
+  siginfo_t ended{};
+  ASSERT_EQ(::waitid(P_ALL, 0, &ended, WEXITED | WNOWAIT), 0);
+  now += std::chrono::hours(1);
+  const std::vector<ObjectiveEvent> events = commands.collect(std::chrono::milliseconds(0));
+  ASSERT_EQ(events.size(), 1u);
+  EXPECT_EQ(events[0].ended->scores, std::vector<double>{1}) << events[0].ended->reason;
 }
 
 // The objective reads the policy that it is given; the search is stopped after each few trials and goes on.
@@ -511,19 +536,21 @@ TEST_F(PolicySearch, WhatFailsTogetherIsTriedAlone) {
   struct Case {
     const char *of_several, *of_one, *reason;
   };
+  const std::string hanging = hangs();
   // What calls of several do, and what the trial 2 does alone.
   for (const auto& [of_several, of_one, reason] :
        {Case{"exit 3", "exit 3", "it ended with status 3"},
         {"echo 1", "echo none; exit", "its last line of output is no number: none"},
-        {"sleep 60", "sleep 60", "it ran longer than 3 seconds"}}) {
+        {hanging.c_str(), hanging.c_str(), "it ran longer than 3 seconds"}}) {
     fs::remove(folder_ / "journal");
     const std::string objective = std::string("set {policies}; [ $# = 1 ] || { ") + of_several +
                                   "; exit; }; case $1 in *00002.json) " + of_one + ";; esac; echo 7";
     auto journal = open(head(objective));
     SearchOptions all = options(objective, 6);
     all.together = 3;
-    all.jobs = 2;
-    all.timeout = 3;  // seconds: far more than a shell takes on a loaded machine
+    all.jobs = of_several == hanging ? 1 : 2;
+    all.timeout = 3;
+    all.now = clock_of_hangs();
     ASSERT_TRUE(run_search(*space_, *make_strategy(*space_, {}), *journal, all, {}));
     std::map<int64_t, std::string> reasons;
     for (const Trial& trial : journal->ended()) {

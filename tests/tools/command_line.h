@@ -1,7 +1,6 @@
 // A command line with a scratch folder of its own, and a pipeline over the sample photographs.
 #pragma once
 
-#include <chrono>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -30,8 +29,8 @@ class CommandLine : public ::testing::Test {
   }
   static std::string samples() { return std::string(GALATEA_BINARY_DIR) + "/samples"; }
 
-  Outcome run(std::vector<std::string> arguments, std::chrono::milliseconds interrupt_after = {}) {
-    return run_galatea(std::move(arguments), folder_, interrupt_after);
+  Outcome run(std::vector<std::string> arguments, const Disturbance& disturbance = {}) {
+    return run_galatea(std::move(arguments), folder_, disturbance);
   }
 
   const ScratchFolder scratch_;

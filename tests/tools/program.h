@@ -1,9 +1,11 @@
 // Runs the galatea program as a user would.
 #pragma once
 
-#include <chrono>
+#include <sys/resource.h>
+
 #include <csignal>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -14,12 +16,20 @@ struct Outcome {
   std::string out, err;
 };
 
-/// Runs galatea with these arguments; scratch files go to `folder`. With `interrupt_after` the process gets
-/// the signal.
-Outcome run_galatea(std::vector<std::string> arguments, const std::filesystem::path& folder,
-                    std::chrono::milliseconds interrupt_after = {}, int signal = SIGINT);
+/// What ends a run that would go on.
+struct Disturbance {
+  /// Asked again and again while it runs; the process gets the signal once this is so.
+  std::function<bool()> when;
+  int signal = SIGINT;
+  /// The kernel ends the process, by SIGXFSZ, where it writes behind so many bytes of a file.
+  rlim_t file_bytes = RLIM_INFINITY;
+};
 
-/// A folder of this process's own, which goes with the object.
+/// Runs galatea with these arguments; scratch files go to `folder`.
+Outcome run_galatea(std::vector<std::string> arguments, const std::filesystem::path& folder,
+                    const Disturbance& disturbance = {});
+
+/// A folder of its own, new and empty, which goes with the object.
 class ScratchFolder {
  public:
   ScratchFolder();

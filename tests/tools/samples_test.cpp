@@ -10,6 +10,8 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/own_folder.h"
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -35,8 +37,7 @@ int orientation_of(const std::string& jpeg) {
 }
 
 TEST(Samples, AreTheSameOnEveryRun) {
-  const fs::path again = fs::path(testing::TempDir()) / "galatea_samples_test";
-  fs::remove_all(again);
+  const fs::path again = galatea::testing::make_own_folder("galatea_samples");
   const std::string command = std::string(GALATEA_BINARY_DIR) + "/bin/galatea-samples " +
                               (again / "samples").string() + " 2>/dev/null";
   ASSERT_EQ(std::system(command.c_str()), 0);
@@ -79,8 +80,7 @@ TEST(Samples, CorruptOnesAreCorrupt) {
 }
 
 TEST(Samples, PhotographsAreOfTheSizesOfADataSet) {
-  const fs::path folder = fs::path(testing::TempDir()) / "galatea_photographs_test";
-  fs::remove_all(folder);
+  const fs::path folder = galatea::testing::make_own_folder("galatea_photographs");
   const std::string command = std::string(GALATEA_BINARY_DIR) + "/bin/galatea-samples --photographs 9 " +
                               folder.string() + " 2>/dev/null";
   ASSERT_EQ(std::system(command.c_str()), 0);

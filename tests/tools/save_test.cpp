@@ -16,6 +16,7 @@
 #include "base/scalar_op.h"
 #include "stdlib_ops/native/bytes.h"
 #include "stdlib_ops/native/sound/sound_file.h"
+#include "tests/support/own_folder.h"
 
 namespace galatea::tools {
 namespace {
@@ -175,8 +176,7 @@ TEST(Jpg, ReadsBackNearly) {
 }
 
 TEST(WriteFile, WritesWholeFilesAndSaysWhyNot) {
-  const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "galatea_save_test";
-  std::filesystem::remove_all(folder);
+  const std::filesystem::path folder = galatea::testing::make_own_folder("galatea_save");
   ASSERT_TRUE(make_folder(folder / "a/b"));
   ASSERT_TRUE(write_file(folder / "a/b/x.bin", {1, 2, 3}));
   EXPECT_EQ(std::filesystem::file_size(folder / "a/b/x.bin"), 3u);
@@ -193,8 +193,7 @@ TEST(WriteFile, WritesWholeFilesAndSaysWhyNot) {
 }
 
 TEST(WriteFile, LinksKeepPointing) {
-  const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "galatea_link_test";
-  std::filesystem::remove_all(folder);
+  const std::filesystem::path folder = galatea::testing::make_own_folder("galatea_link");
   ASSERT_TRUE(make_folder(folder / "a"));
   ASSERT_TRUE(write_file(folder / "a/x.bin", {1}));
   std::filesystem::create_symlink("a/x.bin", folder / "link");
@@ -216,8 +215,8 @@ TEST(WriteFile, WhatIsNoFileTakesTheBytes) {
   ::close(ends[0]);
   ::close(ends[1]);
 
-  const std::filesystem::path fifo = std::filesystem::path(testing::TempDir()) / "galatea_fifo_test";
-  std::filesystem::remove(fifo);
+  const std::filesystem::path folder = galatea::testing::make_own_folder("galatea_fifo"),
+                              fifo = folder / "fifo";
   ASSERT_EQ(::mkfifo(fifo.c_str(), 0600), 0);
   const int reader = ::open(fifo.c_str(), O_RDONLY | O_NONBLOCK);
   ASSERT_GE(reader, 0);
@@ -226,7 +225,7 @@ TEST(WriteFile, WhatIsNoFileTakesTheBytes) {
   EXPECT_EQ(::read(reader, bytes, sizeof(bytes)), 1);
   EXPECT_EQ(bytes[0], 9);
   ::close(reader);
-  std::filesystem::remove(fifo);
+  std::filesystem::remove_all(folder);
 
   const auto full = write_file("/dev/full", {1});
   ASSERT_FALSE(full);

@@ -22,8 +22,6 @@
 namespace galatea::native::far {
 namespace {
 
-/// How long an answer about a version holds: from reading ahead to reading.
-constexpr auto kVersionsHoldFor = std::chrono::seconds(10);
 constexpr size_t kMostKnown = 65'536;
 constexpr size_t kMostTasks = 1024;
 /// Blocks that lie so near behind the last ones are a file being read from front to back.
@@ -253,7 +251,7 @@ Result<Object> FarStore::Impl::open(const FarName& file, bool is_ahead) {
       if (at == known_.end()) break;
       if (!at->second.is_opening) {
         known = at->second.object;
-        if (Clock::now() - at->second.asked < kVersionsHoldFor) return known;
+        if (Clock::now() - at->second.asked < options_.versions_hold_for) return known;
         break;
       }
       if (fetcher_.transfers().is_cancelled()) return runtime::make_error(runtime::message::kCancelled);
@@ -371,7 +369,8 @@ void FarStore::Impl::will_read(const Object& object, int64_t offset, int64_t byt
 void FarStore::Impl::will_open(FarName file) {
   const std::lock_guard lock(mutex_);
   const auto at = known_.find(file.identity);
-  if (at != known_.end() && (at->second.is_opening || Clock::now() - at->second.asked < kVersionsHoldFor))
+  if (at != known_.end() &&
+      (at->second.is_opening || Clock::now() - at->second.asked < options_.versions_hold_for))
     return;
   add_task({.what = std::move(file), .blocks = kFirstBlocks});
 }

@@ -10,6 +10,7 @@
 // error.
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <string>
 
@@ -25,6 +26,8 @@ struct FarOptions {
   FetchOptions fetch;
   DiskCacheOptions disk;
   int64_t memory = int64_t{64} << 20;
+  /// How long an answer about a version holds: from reading ahead to reading.
+  std::chrono::milliseconds versions_hold_for{10'000};
 };
 
 inline constexpr int64_t kBlockBytes = int64_t{256} << 10;
