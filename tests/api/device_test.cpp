@@ -9,7 +9,7 @@
 
 #include "tests/api/host.h"
 #include "tests/fake_cuda/fake_cuda.h"
-#include "tests/support/own_path.h"
+#include "tests/support/own_folder.h"
 
 namespace {
 

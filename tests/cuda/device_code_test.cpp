@@ -8,7 +8,7 @@
 #include "tests/cuda/fake_cuda_control.h"
 #include "tests/loops/loop_harness.h"
 #include "tests/loops/sample_kernels.h"
-#include "tests/support/own_path.h"
+#include "tests/support/own_folder.h"
 
 namespace galatea::testing {
 namespace {

@@ -16,7 +16,7 @@
 #include "tests/gpu/planned.h"
 #include "tests/gpu/test_device.h"
 #include "tests/native/encoders.h"
-#include "tests/support/own_path.h"
+#include "tests/support/own_folder.h"
 
 namespace galatea::testing {
 namespace {

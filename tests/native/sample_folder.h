@@ -1,36 +1,24 @@
 // Photographs to read, drawn once.
 #pragma once
 
-#include <unistd.h>
-
 #include <filesystem>
 #include <fstream>
 #include <random>
 #include <set>
 #include <string>
-#include <system_error>
 
 #include "tests/native/encoders.h"
-#include "tests/support/own_path.h"
+#include "tests/support/own_folder.h"
 
 namespace galatea::testing {
 
 /// A folder with two classes of two JPEGs each, with and without subsampled chroma; `name`: of whoever draws it. It is
-/// this process's own, and goes with it: what another checkout drew, or left there, may be other pictures.
+/// this process's own: what another checkout drew, or left there, may be other pictures.
 inline std::filesystem::path sample_folder(const std::string& name) {
   namespace fs = std::filesystem;
-  struct Drawn {
-    const pid_t process = ::getpid();
-    std::set<fs::path> folders;
-    ~Drawn() {
-      if (process != ::getpid()) return;  // a fork that ends
-      std::error_code ignored;
-      for (const fs::path& folder : folders) fs::remove_all(folder, ignored);
-    }
-  };
-  static Drawn drawn;
+  static std::set<fs::path> drawn;
   const fs::path folder = own_path(name + "-samples");
-  if (!drawn.folders.insert(folder).second) return folder;
+  if (!drawn.insert(folder).second) return folder;
   std::mt19937 random(5);
   for (int n = 0; n < 4; ++n) {
     const fs::path place = folder / ("class" + std::to_string(n / 2));

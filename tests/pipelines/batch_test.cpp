@@ -15,7 +15,7 @@
 #include "dsl/frontend.h"
 #include "tests/native/sample_folder.h"
 #include "tests/pipelines/pipeline_runner.h"
-#include "tests/support/own_path.h"
+#include "tests/support/own_folder.h"
 #include "tests/support/product.h"
 #include "tests/support/statistics.h"
 #include "tests/support/tiers.h"

@@ -18,7 +18,7 @@
 #include "tests/native/plain_call.h"
 #include "tests/readers/recorded_cases.h"
 #include "tests/readers/run_text.h"
-#include "tests/support/own_path.h"
+#include "tests/support/own_folder.h"
 
 namespace galatea::testing {
 namespace {

@@ -10,7 +10,7 @@
 #include "base/json.h"
 #include "stdlib_ops/native/coco.h"
 #include "tests/readers/recorded_cases.h"
-#include "tests/support/own_path.h"
+#include "tests/support/own_folder.h"
 
 namespace galatea::testing {
 namespace {

@@ -31,7 +31,7 @@
 #include "tests/readers/recorded_cases.h"
 #include "tests/support/address_space.h"
 #include "tests/support/cases.h"
-#include "tests/support/own_path.h"
+#include "tests/support/own_folder.h"
 
 namespace galatea::testing {
 namespace {

@@ -11,7 +11,7 @@
 
 #include "tests/native/jpeg2000_encoder.h"
 #include "tests/readers/run_text.h"
-#include "tests/support/own_path.h"
+#include "tests/support/own_folder.h"
 
 namespace galatea::testing {
 namespace {

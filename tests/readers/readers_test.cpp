@@ -22,7 +22,7 @@
 #include "stdlib_ops/register_all.h"
 #include "tests/readers/flat_reader.h"
 #include "tests/readers/run_text.h"
-#include "tests/support/own_path.h"
+#include "tests/support/own_folder.h"
 
 namespace galatea::testing {
 namespace {

@@ -8,7 +8,7 @@
 #include "base/fault.h"
 #include "stdlib_ops/native/image_sequence.h"
 #include "tests/readers/run_text.h"
-#include "tests/support/own_path.h"
+#include "tests/support/own_folder.h"
 
 namespace galatea::testing {
 namespace {

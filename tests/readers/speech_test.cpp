@@ -9,7 +9,7 @@
 #include "stdlib_ops/native/sound/sound_library.h"
 #include "tests/readers/recorded_cases.h"
 #include "tests/readers/run_text.h"
-#include "tests/support/own_path.h"
+#include "tests/support/own_folder.h"
 
 namespace galatea::testing {
 namespace {
