@@ -118,6 +118,17 @@ TEST_F(FarReaders, GiveWhatTheyGiveOfFilesHere) {
                                             "tfrecord", "webdataset"}));
 }
 
+TEST_F(FarReaders, AnArrayThatIsNotThereIsAskedForOnce) {
+  ScriptedServer server([](const HttpRequest&) { return HttpReply{http_text(404, "", "")}; });
+  const OnlySettings only(settings(server));
+  const TextRun run =
+      run_text("data = fn.readers.numpy(files=[\"" + server.address() + "/none.npy\"])\nreturn data * 2",
+               "batch_size=1");
+  ASSERT_EQ(run.errors.size(), 1u);
+  EXPECT_NE(run.errors[0].find("the first array says what all are"), std::string::npos) << run.errors[0];
+  EXPECT_EQ(server.requests().size(), 1u);
+}
+
 TEST_F(FarReaders, FilesComeByFolderByListAndByName) {
   const TestFolder folder;
   for (const char* name : {"b/x 1=2.jpg", "b/y.JPG", "a/z+.png", "a/notes.txt", "loose.jpg", "c/deep/er.jpg"})
