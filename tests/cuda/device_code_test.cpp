@@ -158,10 +158,14 @@ TEST_F(DeviceCodes, RefusedTextIsWrittenToAFileOfOurOwn) {
   EXPECT_EQ(saved_in(), file);
   EXPECT_FALSE(fs::is_symlink(file));
   EXPECT_EQ(fs::file_size(other), 8U);
-  // What is no file stays, and nothing is said of it.
+  // What cannot be replaced stays, and the text has another name.
   fs::remove(file);
   fs::create_directories(file / "of somebody");
-  EXPECT_EQ(saved_in(), "");
+  const fs::path beside = saved_in();
+  EXPECT_NE(beside, file);
+  EXPECT_EQ(beside.parent_path(), folder_);
+  EXPECT_TRUE(fs::is_regular_file(beside));
+  EXPECT_TRUE(fs::exists(file / "of somebody"));
 }
 
 /// A library that cannot do its work is no fault of the text, and none of ours.

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <numeric>
 #include <utility>
@@ -51,13 +52,14 @@ std::string form_of(const kernel::Kernel& kernel, const kernel::ScheduleOptions&
 constexpr const char* kPleaseReport = "please report this with that file: it is a bug in galatea";
 
 /// Saves a text that NVRTC or the linker refuses, and says where; empty where it cannot be saved. In a folder
-/// where everybody may write nothing but a file of our own is written to.
+/// where everybody may write nothing but a file of our own is written to; it gets the text's name when it is whole,
+/// since other processes may save the same text.
 std::string save_refused(const std::string& key, const std::string& text) {
-  std::error_code ignored;
-  const auto file =
-      std::filesystem::temp_directory_path(ignored) / fmt::format("galatea-refused-{}.cu", hash_name(key));
-  std::filesystem::remove(file, ignored);
-  const int descriptor = ::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  std::error_code error;
+  const std::filesystem::path folder = std::filesystem::temp_directory_path(error);
+  const std::string name = fmt::format("galatea-refused-{}", hash_name(key));
+  std::string file = (folder / (name + "-XXXXXX.cu")).string();
+  const int descriptor = ::mkostemps(file.data(), 3, O_CLOEXEC);
   std::FILE* const out = descriptor < 0 ? nullptr : ::fdopen(descriptor, "w");
   if (!out) {
     if (descriptor >= 0) ::close(descriptor);
@@ -66,7 +68,13 @@ std::string save_refused(const std::string& key, const std::string& text) {
   const std::string all = cuda_prelude() + text;
   const bool is_written = std::fwrite(all.data(), 1, all.size(), out) == all.size();
   const bool is_closed = std::fclose(out) == 0;
-  return is_written && is_closed ? fmt::format("the text is saved in {}", file.string()) : std::string();
+  if (!is_written || !is_closed) {
+    std::filesystem::remove(file, error);
+    return {};
+  }
+  const std::filesystem::path named = folder / (name + ".cu");
+  std::filesystem::rename(file, named, error);
+  return fmt::format("the text is saved in {}", error ? file : named.string());
 }
 
 }  // namespace
