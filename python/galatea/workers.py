@@ -358,7 +358,7 @@ class Pool:
     def _ended(self, worker: _Worker, context: int) -> WorkerError:
         from galatea.errors import where_is
 
-        worker.process.join(5)
+        worker.process.join(60)
         source = where_is(self.sources[context][0])
         return WorkerError(
             f"the worker process that ran the source {source} ended (exit code "
