@@ -41,7 +41,7 @@ Value Evaluator::recover_refused(op::GraphBuilder::NodeSpec call, const Error& e
                              : nullptr;
   if (wrong == nullptr) {
     if (error.kind != ErrorKind::kUser || call.op->internal) return Value::poison();
-    // Of whatever data there were: it says the same again, and what it asked of another machine is asked again.
+    // A call without data gives the same error for any types of data, and may ask another machine each time.
     if (call.inputs.empty()) return report_wrong_kinds(std::move(call));
     std::vector<ir::ValueId> unknown(call.inputs.size(), ir::kNoId);
     return check_beside_poison(std::move(call), std::move(unknown), {});
@@ -172,7 +172,7 @@ Value Evaluator::check_beside_poison(op::GraphBuilder::NodeSpec call, std::vecto
   });
   if (std::ranges::count(inputs, ir::kNoId) > 1)
     for (const ir::ValueId data : unknown_data_) possible.emplace_back(data, *row);
-  if (inputs.empty()) possible.resize(1);
+  if (inputs.empty()) possible.resize(1);  // all of them are the same call
   for (const auto& [data, rest] : possible) {
     op::GraphBuilder::NodeSpec asked = call;
     for (const ir::ValueId input : inputs)

@@ -127,6 +127,13 @@ TEST_F(FarReaders, AnArrayThatIsNotThereIsAskedForOnce) {
   ASSERT_EQ(run.errors.size(), 1u);
   EXPECT_NE(run.errors[0].find("the first array says what all are"), std::string::npos) << run.errors[0];
   EXPECT_EQ(server.requests().size(), 1u);
+  // With an argument of which nothing is known: once for each value that is tried in its place.
+  EXPECT_EQ(run_text("data = fn.readers.numpy(files=[\"" + server.address() +
+                         "/none.npy\"], roi_start=nothing)\nreturn data * 2",
+                     "batch_size=1")
+                .errors.size(),
+            1u);
+  EXPECT_LE(server.requests().size(), 10u);
 }
 
 TEST_F(FarReaders, FilesComeByFolderByListAndByName) {
