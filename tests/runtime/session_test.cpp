@@ -169,7 +169,7 @@ TEST(Session, MemoryIsFlatOverAThousandBatches) {
   }
   // The one delivered, the two prefetched and the one begun: four batches of two samples, six small blocks
   // each. How many of them are alive at once is a matter of which thread runs first; what one block more a
-  // batch comes to, a hundred times that, is not.
+  // batch comes to, twenty times that, is not.
   constexpr int64_t kBlock = 64 + kBufferPadding;
   EXPECT_LE(options.allocator->peak_bytes(), int64_t{4} * 2 * 6 * kBlock);
   // Sizes differ, so a few more blocks may be made after the first batches, but far fewer than one a batch.
