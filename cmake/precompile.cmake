@@ -4,7 +4,7 @@ if(GALATEA_PRECOMPILE)
   add_subdirectory(cmake/precompiled)
 endif()
 
-# galatea_precompile(TARGET library|test)
+# galatea_precompile(TARGET library|once|test)
 function(galatea_precompile target kind)
   if(GALATEA_PRECOMPILE)
     target_precompile_headers(${target} REUSE_FROM galatea_precompiled_${kind})

@@ -92,8 +92,10 @@ std::string errors_in_child(const HostileInput& input) {
 }
 
 TEST(Limits, HostileTextsEndInTheirDiagnostic) {
-  for (const HostileInput& input : hostile_inputs())
+  for (const HostileInput& input : hostile_inputs()) {
+    if (!testing::takes(input.name)) continue;
     EXPECT_EQ(errors_in_child(input), input.code) << input.name;
+  }
 }
 
 TEST(Limits, OutputsCountAsNodes) {

@@ -50,6 +50,7 @@ TEST(LspCorpus, EveryPlaceOfEveryTextIsAnswered) {
   uint32_t first = 0;
   size_t asked = 0;
   for (const fs::path& file : files) {
+    if (!testing::takes(file.filename().string())) continue;
     Session session;
     const std::string text = read(file);
     session.open(file.string(), text);
@@ -67,7 +68,7 @@ TEST(LspCorpus, EveryPlaceOfEveryTextIsAnswered) {
       }
     }
   }
-  EXPECT_GT(asked, files.size());
+  EXPECT_GT(asked, files.size() / 3);
 }
 
 /// Types a text, a letter a change, and asks at every so many letters and at the end.
@@ -112,7 +113,7 @@ std::string with_edits(const std::string& text, Json edits) {
 }
 
 TEST(LspCorpus, FormattingALineIsThatPartOfFormattingAll) {
-  const auto count = static_cast<uint32_t>(testing::cases(200, 5));
+  const auto count = static_cast<uint32_t>(testing::cases(200, 2));
   size_t edited_lines = 0;
   for (uint32_t seed = 0; seed < count; ++seed) {
     int comments = 0;

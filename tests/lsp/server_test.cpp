@@ -11,6 +11,7 @@
 
 #include "base/fault.h"
 #include "tests/lsp/session.h"
+#include "tests/support/cases.h"
 #include "tests/support/own_folder.h"
 
 namespace galatea::tools::lsp {
@@ -579,6 +580,7 @@ TEST(Lsp, PolicyDocumentsAreCheckedAndExplained) {
 /// Every place of every example is asked for everything.
 TEST(Lsp, EveryPlaceOfTheExamplesIsAnswered) {
   Session session;
+  const uint32_t stride = testing::scale() == testing::kWhole ? 1 : testing::kSanitized ? 49 : 7;
   size_t files = 0;
   for (const auto& entry : fs::directory_iterator(fs::path(GALATEA_SOURCE_DIR) / "examples")) {
     if (entry.path().extension() != ".dali-dsl") continue;
@@ -586,7 +588,7 @@ TEST(Lsp, EveryPlaceOfTheExamplesIsAnswered) {
     const std::string text = *read_whole_file(entry.path().string());
     session.open(entry.path().string(), text);
     const TextBuffer buffer(text);
-    for (uint32_t offset = 0; offset <= text.size(); offset += 7) {
+    for (uint32_t offset = 0; offset <= text.size(); offset += stride) {
       const Json at = {{"position", to_json(buffer.position(offset, Encoding::kUtf16))}};
       for (const char* method : {"textDocument/hover", "textDocument/completion", "textDocument/definition",
                                  "textDocument/references", "textDocument/signatureHelp"}) {

@@ -6,12 +6,12 @@
 #include <charconv>
 #include <cmath>
 #include <cstring>
-#include <fstream>
 #include <iterator>
 #include <limits>
 #include <sstream>
 #include <string_view>
 
+#include "base/fault.h"
 #include "base/json.h"
 
 namespace galatea::testing {
@@ -140,9 +140,9 @@ std::expected<OracleCase, std::string> parse_case(const Json& entry, std::span<c
 }
 
 std::expected<std::string, std::string> read_file(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return std::unexpected(path.string() + ": cannot be opened");
-  return std::string(std::istreambuf_iterator<char>(file), {});
+  auto text = read_whole_file(path.string());
+  if (!text) return std::unexpected(path.string() + ": " + text.error().why);
+  return std::move(*text);
 }
 
 std::string shape_text(const std::vector<int64_t>& shape) {

@@ -7,6 +7,7 @@
 #include "compiler/ir/text/reader.h"
 #include "stdlib_ops/register_all.h"
 #include "tests/graph/element_evaluator.h"
+#include "tests/support/cases.h"
 
 namespace galatea::testing {
 namespace {
@@ -42,7 +43,8 @@ TEST_P(OperatorWindows, AreExact) {
   ASSERT_FALSE(graph.blocks.empty());
   std::mt19937 random(1);
   auto unit = [&] { return static_cast<double>(random()) / 4294967296.0; };
-  for (int n = 0; n < 4; ++n) {
+  const int64_t samples = testing::scaled(80);
+  for (int64_t n = 0; n < samples; ++n) {
     Sample sample{4 + static_cast<int64_t>(random() % 24),
                   4 + static_cast<int64_t>(random() % 24),
                   {{named(graph, "u"), unit()}, {named(graph, "v"), unit()}},

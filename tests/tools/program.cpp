@@ -8,9 +8,9 @@
 #include <chrono>
 #include <cstdlib>
 #include <fstream>
-#include <iterator>
 #include <thread>
 
+#include "base/fault.h"
 #include "tests/support/own_folder.h"
 
 namespace galatea::testing {
@@ -28,8 +28,7 @@ std::string ScratchFolder::write(const std::string& name, const std::string& tex
 }
 
 std::string read_file(const std::filesystem::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  return std::string((std::istreambuf_iterator<char>(in)), {});
+  return read_whole_file(path.string()).value_or("");
 }
 
 Outcome run_galatea(std::vector<std::string> arguments, const std::filesystem::path& folder,

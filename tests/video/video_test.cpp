@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 #include "base/checksum.h"
+#include "base/fault.h"
 #include "base/json.h"
 #include "stdlib_ops/native/bytes.h"
 #include "stdlib_ops/native/video/film_module.h"
@@ -29,10 +30,7 @@ const fs::path kHere = fs::path(GALATEA_SOURCE_DIR) / "tests/video";
 
 std::string path_of(const std::string& film) { return (kHere / "films" / film).string(); }
 
-std::string read_text(const fs::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
+std::string read_text(const fs::path& path) { return read_whole_file(path.string()).value_or(""); }
 
 const Json& recorded() {
   static const Json json = Json::parse(read_text(kHere / "recorded.json"));
