@@ -89,11 +89,11 @@ function(galatea_unity target sources_at_once)
   endif()
 endfunction()
 
-# galatea_library(NAME SOURCES... [PUBLIC ...] [PRIVATE ...] [ALONE SOURCES...] [ONCE | GLUE] [OFTEN SOURCES...]) declares the library of
-# one folder; those ALONE are made anew often. A library whose code runs ONCE for a program, never for a sample, is compiled with -O1, in
-# a fifth to a third less time. GLUE declares, prints, or hands on to others: -Og takes another sixth less. Under the sanitizers, where clang
-# takes two fifths of the time with -O0, both are compiled with that, but for what TESTS_RUN_OFTEN. Those of its sources that run OFTEN
-# after all are compiled with -O2.
+# galatea_library(NAME SOURCES... [PUBLIC ...] [PRIVATE ...] [ALONE SOURCES...] [ONCE | GLUE] [TESTS_RUN_OFTEN] [OFTEN SOURCES...])
+# declares the library of one folder; those ALONE are made anew often. A library whose code runs ONCE for a program, never for a sample, is
+# compiled with -O1, in a fifth to a third less time. GLUE declares, prints, or hands on to others: -Og takes another sixth less. Under the
+# sanitizers, where clang takes two fifths of the time with -O0, both are compiled with that, unless TESTS_RUN_OFTEN what is in them. Those
+# of its sources that run OFTEN after all are compiled with -O2.
 function(galatea_library name)
   cmake_parse_arguments(ARG "ONCE;GLUE;TESTS_RUN_OFTEN" "" "SOURCES;PUBLIC;PRIVATE;ALONE;OFTEN" ${ARGN})
   if(NOT ARG_SOURCES)  # a layer that has no source yet still takes part in linking
