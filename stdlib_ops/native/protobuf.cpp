@@ -30,7 +30,7 @@ std::optional<ProtobufReader::Field> ProtobufReader::next() {
     rest_ = rest_.subspan(size);
     return true;
   };
-  bool whole = *key >> 3 > 0 && *key >> 32 == 0;
+  bool whole = is_key(*key);
   switch (field.wire) {
     case Wire::kVarint: {
       const auto value = varint();

@@ -21,6 +21,9 @@ class ProtobufReader {
     std::span<const uint8_t> bytes;  ///< of kBytes
   };
 
+  /// Whether a field can have this key, its number and wire together: numbers begin at 1, keys have 32 bits.
+  static bool is_key(uint64_t key) { return key >> 3 > 0 && key >> 32 == 0; }
+
   explicit ProtobufReader(std::span<const uint8_t> message) : rest_(message) {}
   /// The next field; none at the end, and where the message is damaged.
   std::optional<Field> next();

@@ -68,7 +68,7 @@ class TextFinder {
     using Wire = ProtobufReader::Wire;
     while (at < end) {
       const auto key = varint(at);
-      if (!key || *key >> 3 == 0 || *key >> 32 != 0) return false;  // no field has such a number
+      if (!key || !ProtobufReader::is_key(*key)) return false;
       std::optional<uint64_t> size = 0;
       const auto wire = static_cast<Wire>(*key & 7);
       if (wire == Wire::kVarint || wire == Wire::kBytes) size = varint(at);
