@@ -196,7 +196,7 @@ void try_mistakes(std::span<const Mistake> mistakes, unsigned seed) {
       if (::testing::Test::HasFailure()) return;
     }
   }
-  EXPECT_GT(tried, galatea::testing::kSanitized ? 30 : 100);
+  EXPECT_GT(tried, galatea::testing::kSanitized ? 15 : 40);
 }
 
 TEST(Recovery, EveryMistakeInTheSyntaxIsReportedOnce) { try_mistakes(kSyntax, 1); }

@@ -43,15 +43,15 @@ const std::map<std::string, std::string>& intended_differences() {
   return kDifferences;
 }
 
-/// Which cases of a group a run takes: a third, and without a sanitizer those whose text has a word that no
+/// Which cases of a group a run takes: its share, and without a sanitizer those whose text has a word that no
 /// case before them had: an operator, an argument, a type, a layout. All of them where a run is whole.
 class Share {
  public:
   bool takes(const OracleCase& oracle_case) {
     if (scale() == kWhole) return true;
-    if (kSanitized) return in_third(oracle_case.name);
+    if (kSanitized) return in_share(oracle_case.name);
     const std::set<std::string> words = words_of(oracle_case.text);
-    if (!in_third(oracle_case.name) && std::ranges::includes(seen_, words)) return false;
+    if (!in_share(oracle_case.name) && std::ranges::includes(seen_, words)) return false;
     seen_.insert(words.begin(), words.end());
     return true;
   }

@@ -43,7 +43,7 @@ TEST_P(OperatorWindows, AreExact) {
   ASSERT_FALSE(graph.blocks.empty());
   std::mt19937 random(1);
   auto unit = [&] { return static_cast<double>(random()) / 4294967296.0; };
-  const int64_t samples = testing::scaled(16, testing::kSanitized ? 1 : 4);
+  const int64_t samples = testing::scaled(16, testing::kSanitized ? 1 : 2);
   for (int64_t n = 0; n < samples; ++n) {
     Sample sample{4 + static_cast<int64_t>(random() % 24),
                   4 + static_cast<int64_t>(random() % 24),

@@ -62,7 +62,7 @@ constexpr int kParts = 4;
 
 TEST_P(RandomPipelines, GiveTheSameBitsInEveryWay) {
   const int number =
-      number_setting("GALATEA_FUZZ_PIPELINES", static_cast<int>(cases(520 / kParts, 8)) * kParts);
+      number_setting("GALATEA_FUZZ_PIPELINES", static_cast<int>(cases(520 / kParts, 4)) * kParts);
   const auto first = static_cast<uint64_t>(number_setting("GALATEA_FUZZ_SEED", 1));
   int ran = 0, made = 0;
   for (int i = GetParam(); i < number; i += kParts, ++made)
@@ -77,6 +77,7 @@ TEST(KeptPipelines, GiveTheSameBitsInEveryWay) {
   const auto seeds = static_cast<uint64_t>(scaled(4));
   int number = 0;
   for (const auto& entry : fs::directory_iterator(GALATEA_KEPT_PIPELINES)) {
+    if (!takes(entry.path().stem().string())) continue;
     std::ifstream in(entry.path());
     std::stringstream text;
     text << in.rdbuf();

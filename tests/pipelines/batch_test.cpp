@@ -15,6 +15,7 @@
 #include "dsl/frontend.h"
 #include "tests/native/sample_folder.h"
 #include "tests/pipelines/pipeline_runner.h"
+#include "tests/support/cases.h"
 #include "tests/support/own_folder.h"
 #include "tests/support/product.h"
 #include "tests/support/statistics.h"
@@ -84,20 +85,23 @@ TEST(Batch, EveryWayOfRunningGivesTheSameBits) {
   ASSERT_TRUE(llvm) << llvm.error().message();
   const std::string data = sample_folder("batch").string();
   size_t compared = 0;
-  for (const char* body : kBodies) {
+  for (int64_t number = 0; const char* body : kBodies) {
+    ++number;
     for (const std::string& text : {of_fed(body), of_files(body)}) {
       const PipelineOutcome wanted =
           run_pipeline(text, 3, {"stages", judge.get(), false, false, 1, {}}, data);
       ASSERT_EQ(wanted.staging + wanted.error, "") << text;
       const PipelineWay ways[] = {{"loops", loops.get(), true, true, 1, {}},
                                   {"llvm", llvm->get(), true, true, 3, {}}};
-      for (const PipelineWay& way : ways) {
-        EXPECT_EQ(difference(wanted, run_pipeline(text, 3, way, data)), "") << way.name << "\n" << text;
+      for (size_t k = 0; k < std::size(ways); ++k) {
+        if (!takes_turn(number, k, 2)) continue;
+        EXPECT_EQ(difference(wanted, run_pipeline(text, 3, ways[k], data)), "") << ways[k].name << "\n"
+                                                                                << text;
         ++compared;
       }
     }
   }
-  EXPECT_EQ(compared, 4 * std::size(kBodies));
+  EXPECT_GE(compared, 2 * std::size(kBodies));
 }
 
 struct Compiled {

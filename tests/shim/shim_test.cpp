@@ -228,7 +228,7 @@ TEST(Nvrtc, AcceptsEveryKernel) {
   auto nvrtc = codegen::Nvrtc::open();
   if (!nvrtc) GTEST_SKIP() << nvrtc.error().message();
   const bool all = std::getenv("GALATEA_TEST_ALL_ARCHITECTURES") != nullptr;
-  constexpr size_t kParts = 4;
+  constexpr size_t kParts = 12;
   std::vector<std::string> texts(kParts, codegen::cuda_prelude());
   size_t number = 0;
   for (const Prepared& p : prepared())

@@ -1,7 +1,7 @@
 """Which of the recorded cases `./dev test` runs.
 
 Cases of one function of `cases` differ in an argument and run the same code. A usual run takes a
-quarter of them, by a hash of the name, and beside those at least one of each function and one of
+eighth of them, by a hash of the name, and beside those at least one of each function and one of
 each operator of DALI that a case is about. `./dev test --all`, `run_cases.py` and `compare.py` run
 all.
 """
@@ -13,7 +13,7 @@ import re
 import zlib
 from typing import Iterable
 
-ONE_OF = 4
+ONE_OF = 8
 IS_WHOLE = os.environ.get("GALATEA_TEST_SCALE") == "100"
 
 
