@@ -70,8 +70,8 @@ function(galatea_test_options target)
   set_target_properties(${target} PROPERTIES GALATEA_OWN_CODE_OF_TESTS ON)
 endfunction()
 # Programs alone: clang takes a third of the time with -O0. Loops over elements belong into a galatea_test_library, which is optimized.
-# Where g++ compiles the product and clang is installed too, clang compiles the programs of the tests: g++ takes twice as long for them,
-# whatever its level. cmake knows one compiler, so cmake/compile_by.sh stands in front of it and calls the other one.
+# Where g++ compiles the product and clang is installed too, clang compiles the programs of the tests: g++ takes 1.8 times as long for
+# them, whatever its level. cmake knows one compiler, so cmake/compile_by.sh stands in front of it and calls the other one.
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND GALATEA_PRECOMPILE)
   find_program(GALATEA_TESTS_CLANG NAMES clang++-22 clang++-21 clang++-20 clang++-19)
 endif()
