@@ -37,7 +37,7 @@ const std::vector<Site>& sites() {
       for (const bool fuse : {true, false})
         out.push_back({name + (fuse ? "" : "_apart"), sample,
                        lower_verified(sample.kernel, {.gpu = true, .fuse = fuse})});
-    const auto last = 1000 + static_cast<uint64_t>(scaled(30, 8));
+    const auto last = 1000 + static_cast<uint64_t>(scaled(30, kSanitized ? 3 : 8));
     for (uint64_t seed = 1000; seed < last; ++seed) {
       const FuzzCase c = make_fuzz_case(seed);
       out.push_back({"fuzz_" + std::to_string(seed),

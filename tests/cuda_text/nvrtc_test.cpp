@@ -38,6 +38,7 @@ constexpr int64_t kMostLocal = 320;
 constexpr int64_t kMostLocalOfTransforms = 512;
 
 TEST(CudaText, IsCompiledForOldAndNewArchitectures) {
+  if (testing::leaves_foreign_work()) GTEST_SKIP() << testing::kForeignWork;
   auto nvrtc = codegen::Nvrtc::open();
   if (!nvrtc) GTEST_SKIP() << nvrtc.error().message();
   const std::vector<int>& known = (*nvrtc)->architectures();
@@ -117,6 +118,7 @@ std::vector<std::pair<std::string, int>> generic_accesses(const std::string& ptx
 
 /// An address of which nobody says whether it is a block's memory or the device's is looked up at every access.
 TEST(CudaText, OfUsualCallsSaysWhatMemoryItReads) {
+  if (testing::leaves_foreign_work()) GTEST_SKIP() << testing::kForeignWork;
   auto nvrtc = codegen::Nvrtc::open();
   if (!nvrtc) GTEST_SKIP() << nvrtc.error().message();
   int64_t number = 0;
@@ -145,6 +147,7 @@ std::vector<const kernel::LoopKernel*> arms_of_a_policy() {
 /// What a launch takes, compiled together and apart: whichever it is, it may not cost what batches pay for.
 /// Together, or for the newest architecture, it takes as long as all arms: at full scale only.
 TEST(CudaText, OfALaunchOfSeveralKernelsIsCompiledAndLinked) {
+  if (testing::leaves_foreign_work()) GTEST_SKIP() << testing::kForeignWork;
   auto nvrtc = codegen::Nvrtc::open();
   if (!nvrtc) GTEST_SKIP() << nvrtc.error().message();
   auto linker = codegen::DeviceLinker::open((*nvrtc)->major_version(), (*nvrtc)->minor_version());

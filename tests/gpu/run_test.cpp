@@ -23,6 +23,7 @@ TEST_F(GpuRuns, EveryExample) {
   int64_t number = 0;
   for (const fs::path& file : files) {
     ++number;
+    if (kSanitized && device_.is_fake() && !takes(file.filename().string())) continue;
     std::ifstream in(file);
     std::stringstream text;
     text << in.rdbuf();

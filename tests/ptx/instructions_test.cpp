@@ -178,6 +178,7 @@ std::vector<int> architectures(const codegen::Nvrtc& nvrtc) {
 }
 
 TEST(Instructions, OfMainKernels) {
+  if (testing::leaves_foreign_work()) GTEST_SKIP() << testing::kForeignWork;
   auto nvrtc = codegen::Nvrtc::open();
   if (!nvrtc) GTEST_SKIP() << nvrtc.error().message();
   for (const int architecture : architectures(**nvrtc)) expect_main_kernels(*nvrtc, architecture);
@@ -186,6 +187,7 @@ TEST(Instructions, OfMainKernels) {
 /// Of sound, clips, warps, colours and what follows a picture: all kernels of a body together. An element is
 /// one of the kernels' outputs.
 TEST(Instructions, OfFurtherKernels) {
+  if (testing::leaves_foreign_work()) GTEST_SKIP() << testing::kForeignWork;
   auto nvrtc = codegen::Nvrtc::open();
   if (!nvrtc) GTEST_SKIP() << nvrtc.error().message();
   auto judge = codegen::make_interpreter_backend();
@@ -239,6 +241,7 @@ TEST(Instructions, OfFurtherKernels) {
 /// A picture that is fed says nothing of its channels. What normalises it does, or what reads a matrix of three
 /// columns, and all kernels before it have the forms that they have of decoded ones.
 TEST(Instructions, OfFedPicturesAreThoseOfDecodedOnes) {
+  if (testing::leaves_foreign_work()) GTEST_SKIP() << testing::kForeignWork;
   auto nvrtc = codegen::Nvrtc::open();
   if (!nvrtc) GTEST_SKIP() << nvrtc.error().message();
   const std::string rotate = main_kernels()[2].body;
@@ -320,6 +323,7 @@ std::string usual_form(std::string text) {
 /// one number (NVRTC 13.2, sm_100).
 /// With the form for rare calls, whose frame is counted in, at the full scale: it takes NVRTC as long again.
 TEST(Instructions, OfResizeTakeRegisters) {
+  if (testing::leaves_foreign_work()) GTEST_SKIP() << testing::kForeignWork;
   auto nvrtc = codegen::Nvrtc::open();
   if (!nvrtc) GTEST_SKIP() << nvrtc.error().message();
   PtxBackend ptx(*nvrtc, 90);

@@ -130,8 +130,9 @@ TEST_F(Speech, ToLogMelKeepsTheLogarithmsAlone) {
         .errors;
   };
   EXPECT_EQ(errors_within("13000000"), std::vector<std::string>());
-  ASSERT_EQ(errors_within("6000000").size(), 1U);
-  EXPECT_TRUE(errors_within("6000000")[0].starts_with("G0920 "));
+  const std::vector<std::string> errors = errors_within("6000000");
+  ASSERT_EQ(errors.size(), 1U);
+  EXPECT_TRUE(errors[0].starts_with("G0920 ")) << errors[0];
   fs::remove_all(folder);
 }
 

@@ -225,6 +225,7 @@ TEST(Shim, EndedCompilerIsNoMistakeInTheText) {
 /// The host's compiler has read them all (Shim.TextOnTheHostEqualsStages), so NVRTC gets as many parts of them
 /// as the scale says, for one architecture. GALATEA_TEST_ALL_ARCHITECTURES=1: all for all, also without fusion.
 TEST(Nvrtc, AcceptsEveryKernel) {
+  if (testing::leaves_foreign_work()) GTEST_SKIP() << testing::kForeignWork;
   auto nvrtc = codegen::Nvrtc::open();
   if (!nvrtc) GTEST_SKIP() << nvrtc.error().message();
   const bool all = std::getenv("GALATEA_TEST_ALL_ARCHITECTURES") != nullptr;
@@ -254,6 +255,7 @@ TEST(Nvrtc, AcceptsEveryKernel) {
 }
 
 TEST(Nvrtc, CompilesForOldAndNew) {
+  if (testing::leaves_foreign_work()) GTEST_SKIP() << testing::kForeignWork;
   auto nvrtc = codegen::Nvrtc::open();
   if (!nvrtc) GTEST_SKIP() << nvrtc.error().message();
   const Prepared& p = prepared().front();

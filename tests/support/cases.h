@@ -66,4 +66,10 @@ inline bool in_share(std::string_view name) {
 /// Of a table: whether this run takes the case of this name.
 inline bool takes(std::string_view name) { return scale() == kWhole || in_share(name); }
 
+/// Whether this run leaves to others what another's library alone does (NVRTC, when it compiles our texts): no sanitizer
+/// sees into it. The usual build does it, and `--all`.
+inline bool leaves_foreign_work() { return kSanitized && scale() != kWhole; }
+inline constexpr const char* kForeignWork =
+    "what NVRTC makes of texts, which no sanitizer sees into: in the usual build, or at the full scale";
+
 }  // namespace galatea::testing
