@@ -15,7 +15,6 @@
 namespace galatea {
 
 using runtime::cuda::Context;
-using runtime::cuda::Device;
 using runtime::cuda::Driver;
 
 namespace {
@@ -32,7 +31,7 @@ std::optional<int> number_of(const std::string& device) {
 
 Result<GpuChoice> open_gpu(int number, GpuPurpose purpose, const codegen::CacheOptions& cache) {
   GALATEA_ASSIGN(const std::shared_ptr<const Driver> driver, Driver::open());
-  GALATEA_ASSIGN(const Device device, driver->device(number));
+  GALATEA_ASSIGN(const runtime::cuda::Device device, driver->device(number));
   GpuChoice out;
   out.target = GpuTarget{.number = number};
   if (purpose == GpuPurpose::kLook) return out;

@@ -7,7 +7,7 @@
 
 namespace galatea::dsl {
 namespace {
-constexpr std::string_view kNames[] = {
+constexpr std::string_view kDaliNames[] = {
 #include "dsl/dali_names.inc"
 };
 struct RenamedArgument {
@@ -50,15 +50,15 @@ std::string operator_of_class(std::string_view path) {
   return out;
 }
 
-std::vector<std::string> dali_operator_names() { return {std::begin(kNames), std::end(kNames)}; }
+std::vector<std::string> dali_operator_names() { return {std::begin(kDaliNames), std::end(kDaliNames)}; }
 
 bool is_dali_operator(std::string_view path) {
-  return std::find(std::begin(kNames), std::end(kNames), path) != std::end(kNames);
+  return std::find(std::begin(kDaliNames), std::end(kDaliNames), path) != std::end(kDaliNames);
 }
 
 bool is_dali_namespace(std::string_view path) {
   std::string prefix = std::string(path) + ".";
-  return std::any_of(std::begin(kNames), std::end(kNames),
+  return std::any_of(std::begin(kDaliNames), std::end(kDaliNames),
                      [&](std::string_view name) { return name.starts_with(prefix); });
 }
 

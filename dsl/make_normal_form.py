@@ -60,7 +60,7 @@ def main():
     write("NameRange", "kNameInside", ranges(lambda c: ("x" + c).isidentifier() and not c.isidentifier()))
     single, several = decompositions()
     write("Shift", "kShifts", single)
-    write("Expansion", "kExpansions", several)
+    write("Decomposition", "kDecompositions", several)
     write("Pair", "kPairs", compositions())
     write("CombiningClass", "kClasses", classes())
 

@@ -17,7 +17,7 @@ struct Shift {
   char32_t first, last;
   int distance;
 };
-struct Expansion {
+struct Decomposition {
   char32_t from;
   const char* to;
 };
@@ -54,8 +54,8 @@ void append_decomposed(std::u32string& out, char32_t c) {
     if (tail > 0) out += kTails + tail;
     return;
   }
-  const auto* several = std::ranges::lower_bound(kExpansions, c, {}, &Expansion::from);
-  if (several != std::end(kExpansions) && several->from == c)
+  const auto* several = std::ranges::lower_bound(kDecompositions, c, {}, &Decomposition::from);
+  if (several != std::end(kDecompositions) && several->from == c)
     out += decode_utf8(several->to);
   else if (const Shift* shift = run_of(kShifts, c))
     out += static_cast<char32_t>(static_cast<int>(c) + shift->distance);

@@ -22,7 +22,7 @@ struct OpsOptions {
 };
 
 /// False: it could not be written.
-bool write_file(const fs::path& file, const std::string& text) {
+bool write_page(const fs::path& file, const std::string& text) {
   if (text.empty()) return true;
   std::ofstream out(file, std::ios::binary);
   out << text;
@@ -35,11 +35,11 @@ int write_pages(const fs::path& folder, const std::vector<const op::Operator*>& 
                 const op::Registry& registry) {
   std::error_code failed;
   fs::create_directories(folder, failed);
-  bool written = write_file(folder / "README.md", markdown_index(operators));
+  bool written = write_page(folder / "README.md", markdown_index(operators));
   for (const op::Operator* op : operators) {
     if (!written) return kMissing;
-    written = write_file(folder / page_file(*op, ".md"), markdown_page(*op, failures_of(*op, registry))) &&
-              write_file(folder / page_file(*op, ".dali-dsl"), effect_file(*op));
+    written = write_page(folder / page_file(*op, ".md"), markdown_page(*op, failures_of(*op, registry))) &&
+              write_page(folder / page_file(*op, ".dali-dsl"), effect_file(*op));
   }
   return written ? kFine : kMissing;
 }

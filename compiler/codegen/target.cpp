@@ -5,11 +5,11 @@
 namespace galatea::codegen {
 namespace {
 
-constexpr std::string_view kNames[] = {"x86-64-v3", "x86-64-v4", "x86-64-v4-vnni", "aarch64"};
+constexpr std::string_view kTargetNames[] = {"x86-64-v3", "x86-64-v4", "x86-64-v4-vnni", "aarch64"};
 
 }  // namespace
 
-std::string Target::name() const { return std::string(kNames[static_cast<size_t>(level)]); }
+std::string Target::name() const { return std::string(kTargetNames[static_cast<size_t>(level)]); }
 
 std::string Target::cpu() const { return !is_x86() ? "generic" : avx512() ? "x86-64-v4" : "x86-64-v3"; }
 
@@ -35,8 +35,8 @@ std::optional<Target> host_target() {
 }
 
 Result<Target> target_from_name(std::string_view name) {
-  for (size_t i = 0; i < std::size(kNames); ++i)
-    if (kNames[i] == name) return Target{static_cast<TargetLevel>(i)};
+  for (size_t i = 0; i < std::size(kTargetNames); ++i)
+    if (kTargetNames[i] == name) return Target{static_cast<TargetLevel>(i)};
   return compiler::user_error(compiler::Message::kUnknownTarget, Span{}, name,
                               "x86-64-v3, x86-64-v4, x86-64-v4-vnni or aarch64");
 }

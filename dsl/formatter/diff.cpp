@@ -25,20 +25,20 @@ Lines cut_lines(const std::string& text) {
 }
 
 /// ' ' both, '-' only before, '+' only after.
-struct Edit {
+struct EditedLine {
   char kind;
   size_t before, after;  ///< indices of lines
 };
 
-std::vector<Edit> replace_all(const Lines& a, const Lines& b) {
-  std::vector<Edit> edits;
+std::vector<EditedLine> replace_all(const Lines& a, const Lines& b) {
+  std::vector<EditedLine> edits;
   edits.reserve(a.size() + b.size());
   for (size_t i = 0; i < a.size(); ++i) edits.push_back({'-', i, 0});
   for (size_t i = 0; i < b.size(); ++i) edits.push_back({'+', a.size(), i});
   return edits;
 }
 
-std::vector<Edit> shortest_edits(const Lines& a, const Lines& b) {
+std::vector<EditedLine> shortest_edits(const Lines& a, const Lines& b) {
   const long n = static_cast<long>(a.size()), m = static_cast<long>(b.size());
   const long most = std::min(n + m, kMostEdits);
   std::vector<long> reach(static_cast<size_t>(2 * most + 3), 0);
@@ -57,7 +57,7 @@ std::vector<Edit> shortest_edits(const Lines& a, const Lines& b) {
     }
   }
   if (!found) return replace_all(a, b);
-  std::vector<Edit> edits;
+  std::vector<EditedLine> edits;
   long x = n, y = m;
   for (long d = cost - 1; d >= 0; --d) {
     std::vector<long>& last = trace[static_cast<size_t>(d)];
@@ -90,7 +90,7 @@ std::vector<LineEdit> line_edits(const std::string& before, const std::string& a
   const Lines a = cut_lines(before), b = cut_lines(after);
   std::vector<LineEdit> edits;
   bool in_edit = false;
-  for (const Edit& edit : shortest_edits(a, b)) {
+  for (const EditedLine& edit : shortest_edits(a, b)) {
     if (edit.kind != ' ' && !in_edit) edits.push_back({edit.before, 0, ""});
     in_edit = edit.kind != ' ';
     if (edit.kind == '-') ++edits.back().removed;
@@ -102,7 +102,7 @@ std::vector<LineEdit> line_edits(const std::string& before, const std::string& a
 std::string unified_diff(const std::string& file_name, const std::string& before, const std::string& after) {
   if (before == after) return {};
   const Lines a = cut_lines(before), b = cut_lines(after);
-  const std::vector<Edit> edits = shortest_edits(a, b);
+  const std::vector<EditedLine> edits = shortest_edits(a, b);
   std::string out = fmt::format("--- {}\n+++ {}\n", file_name, file_name);
   for (size_t i = 0; i < edits.size();) {
     if (edits[i].kind == ' ') {
@@ -118,7 +118,7 @@ std::string unified_diff(const std::string& file_name, const std::string& before
     size_t removed = 0, added = 0;
     std::string text;
     for (size_t k = begin; k < end; ++k) {
-      const Edit& edit = edits[k];
+      const EditedLine& edit = edits[k];
       removed += edit.kind != '+' ? 1 : 0;
       added += edit.kind != '-' ? 1 : 0;
       const std::string& line = edit.kind == '+' ? b[edit.after] : a[edit.before];

@@ -105,15 +105,15 @@ void normalize_meaning(Suite& suite) {
 }
 
 /// The syntax tree as text, and the words of what the tree leaves out (host code).
-struct Meaning {
+struct Substance {
   std::string tree, words;
 };
 
-Meaning meaning_of(const std::string& text, std::vector<Diagnostic>& diagnostics) {
-  Meaning meaning;
+Substance substance_of(const std::string& text, std::vector<Diagnostic>& diagnostics) {
+  Substance substance;
   std::unique_ptr<Module> module = parse_module(1, text, diagnostics);
   normalize_meaning(module->body);
-  meaning.tree = print_module(*module);
+  substance.tree = print_module(*module);
   std::vector<Diagnostic> known;
   for (const Token& token : lex(1, text, known)) {
     constexpr std::array<std::string_view, 5> kOptional = {"(", ")", ",", ";", "\\"};
@@ -121,9 +121,9 @@ Meaning meaning_of(const std::string& text, std::vector<Diagnostic>& diagnostics
         token.kind != TokenKind::kOperator)
       continue;
     if (std::find(kOptional.begin(), kOptional.end(), token.text) == kOptional.end())
-      meaning.words += std::string(token.text) + " ";
+      substance.words += std::string(token.text) + " ";
   }
-  return meaning;
+  return substance;
 }
 
 FormatResult format_on_this_stack(const std::string& file_name, const std::string& text, SourceMap& sources) {
@@ -151,7 +151,7 @@ FormatResult format_on_this_stack(const std::string& file_name, const std::strin
   const std::string formatted = formatter::format_text(plain);
 
   std::vector<Diagnostic> wrong;
-  const Meaning before = meaning_of(plain, wrong), after = meaning_of(formatted, wrong);
+  const Substance before = substance_of(plain, wrong), after = substance_of(formatted, wrong);
   GALATEA_CHECK(
       std::ranges::none_of(wrong, is_error) && before.tree == after.tree && before.words == after.words,
       "the formatter would change what " + file_name + " means");

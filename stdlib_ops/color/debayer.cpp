@@ -57,7 +57,7 @@ Types debayer_types(const TypeContext& ctx) {
   return std::vector{out};
 }
 
-Expr i32(int64_t value) { return kernel::const_int(value, DType::kI32); }
+Expr int32_of(int64_t value) { return kernel::const_int(value, DType::kI32); }
 Expr half_of(const Expr& e) { return kernel::binary(ScalarOp::kShr, e, kernel::const_int(1, e->type)); }
 /// Means of two and of four, from their sums; halves round up.
 Expr mean_of_two(const Expr& sum) { return half_of(sum + kernel::const_int(1, sum->type)); }
@@ -196,20 +196,20 @@ class Debayer {
   StageRef by_gradients(StageRef small) {
     const auto apart = [](const Expr& a, const Expr& b) { return absolute(a - b); };
     const StageRef down = around("down", [&](const auto& p) {
-      return apart(p(-1, -1), p(1, -1)) + apart(p(-1, 0), p(1, 0)) * i32(2) + apart(p(-1, 1), p(1, 1));
+      return apart(p(-1, -1), p(1, -1)) + apart(p(-1, 0), p(1, 0)) * int32_of(2) + apart(p(-1, 1), p(1, 1));
     });
     const StageRef across = around("across", [&](const auto& p) {
-      return apart(p(-1, -1), p(-1, 1)) + apart(p(0, -1), p(0, 1)) * i32(2) + apart(p(1, -1), p(1, 1));
+      return apart(p(-1, -1), p(-1, 1)) + apart(p(0, -1), p(0, 1)) * int32_of(2) + apart(p(1, -1), p(1, 1));
     });
     const StageRef rising =
-        around("rising", [&](const auto& p) { return apart(p(-1, 1), p(1, -1)) * i32(2); });
+        around("rising", [&](const auto& p) { return apart(p(-1, 1), p(1, -1)) * int32_of(2); });
     const StageRef falling =
-        around("falling", [&](const auto& p) { return apart(p(-1, -1), p(1, 1)) * i32(2); });
+        around("falling", [&](const auto& p) { return apart(p(-1, -1), p(1, 1)) * int32_of(2); });
     const StageRef rising_more = around("rising_more", [&](const auto& p) {
-      return apart(p(-1, 1), p(1, -1)) * i32(2) + apart(p(-1, 0), p(0, -1)) + apart(p(1, 0), p(0, 1));
+      return apart(p(-1, 1), p(1, -1)) * int32_of(2) + apart(p(-1, 0), p(0, -1)) + apart(p(1, 0), p(0, 1));
     });
     const StageRef falling_more = around("falling_more", [&](const auto& p) {
-      return apart(p(-1, -1), p(1, 1)) * i32(2) + apart(p(-1, 0), p(0, 1)) + apart(p(1, 0), p(0, -1));
+      return apart(p(-1, -1), p(1, 1)) * int32_of(2) + apart(p(-1, 0), p(0, 1)) + apart(p(1, 0), p(0, -1));
     });
     const StageRef cross =
         around("cross", [&](const auto& p) { return half_of(p(-1, 0) + p(0, -1) + p(0, 1) + p(1, 0)); });
@@ -234,14 +234,14 @@ class Debayer {
           const StageRef plain = dy == dx ? falling : rising, more = dy == dx ? falling_more : rising_more;
           at_green = of(plain, 0, 0) + of(plain, dy, 0) + of(plain, 0, dx) + of(plain, dy, dx);
           elsewhere = of(more, dy, dx) + of(more, 0, 0);
-          g = {p(2 * dy, dx) + p(0, dx), p(dy, dx) * i32(2), p(dy, 0) + p(dy, 2 * dx)};
-          e = {p(2 * dy, 2 * dx) + p(0, 0), of(cross, dy, dx), p(dy, dx) * i32(2)};
+          g = {p(2 * dy, dx) + p(0, dx), p(dy, dx) * int32_of(2), p(dy, 0) + p(dy, 2 * dx)};
+          e = {p(2 * dy, 2 * dx) + p(0, 0), of(cross, dy, dx), p(dy, dx) * int32_of(2)};
         } else {
           const StageRef stage = dy != 0 ? down : across;
           at_green = elsewhere = of(stage, dy, dx) + of(stage, 0, 0);
-          g = dy != 0 ? Colours{p(2 * dy, -1) + p(2 * dy, 1), p(2 * dy, 0) + p(0, 0), p(dy, 0) * i32(2)}
-                      : Colours{p(0, dx) * i32(2), p(0, 2 * dx) + p(0, 0), p(-1, 2 * dx) + p(1, 2 * dx)};
-          e = {p(2 * dy, 2 * dx) + p(0, 0), p(dy, dx) * i32(2),
+          g = dy != 0 ? Colours{p(2 * dy, -1) + p(2 * dy, 1), p(2 * dy, 0) + p(0, 0), p(dy, 0) * int32_of(2)}
+                      : Colours{p(0, dx) * int32_of(2), p(0, 2 * dx) + p(0, 0), p(-1, 2 * dx) + p(1, 2 * dx)};
+          e = {p(2 * dy, 2 * dx) + p(0, 0), p(dy, dx) * int32_of(2),
                dy != 0 ? p(dy, -1) + p(dy, 1) : p(-1, dx) + p(1, dx)};
         }
         gradient[n] = select(is_green, at_green, elsewhere);
@@ -253,16 +253,16 @@ class Debayer {
         least = kernel::min(least, g);
         most = max(most, g);
       }
-      const Expr limit = least + max(half_of(most), i32(1));
-      Colours sum{i32(0), i32(0), i32(0)};
-      Expr count = i32(0);
+      const Expr limit = least + max(half_of(most), int32_of(1));
+      Colours sum{int32_of(0), int32_of(0), int32_of(0)};
+      Expr count = int32_of(0);
       for (size_t n = 0; n < kWays.size(); ++n) {
         const Expr is_taken = gradient[n] < limit;
-        const auto add = [&](Expr& to, const Expr& e) { to = to + select(is_taken, e, i32(0)); };
+        const auto add = [&](Expr& to, const Expr& e) { to = to + select(is_taken, e, int32_of(0)); };
         add(sum.own, colours[n].own);
         add(sum.green, colours[n].green);
         add(sum.other, colours[n].other);
-        add(count, i32(1));
+        add(count, int32_of(1));
       }
       const Expr share = f32(0.5) / to_f32(count), centre = p(0, 0);
       const Expr base = select(is_green, sum.green, sum.own);

@@ -116,7 +116,7 @@ Range integer_range(RecipeBuilder& b, size_t s, int dim) {
   return {at, i64(1), i64(1)};
 }
 
-Range slice_range(RecipeBuilder& b, size_t s, int dim, int64_t known_extent) {
+Range range_of_slice(RecipeBuilder& b, size_t s, int dim, int64_t known_extent) {
   const auto lo = numbered("lo", s), hi = numbered("hi", s), step_name = numbered("step", s);
   const Expr n = b.extent(0, dim);
   const Expr step = b.given(step_name) ? b.arg(step_name, DType::kI64) : i64(1);
@@ -184,7 +184,7 @@ void define_index(RecipeBuilder& b) {
     }
     const bool is_int = kinds[s] == "int";
     ranges.push_back(is_int ? integer_range(b, s, dim)
-                            : slice_range(b, s, dim, b.output_type(0).extents[extents.size()]));
+                            : range_of_slice(b, s, dim, b.output_type(0).extents[extents.size()]));
     if (!is_int) keep(ranges.back());
     ++dim;
   }

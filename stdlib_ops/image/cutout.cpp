@@ -47,11 +47,11 @@ void define_cutout(RecipeBuilder& b) {
             normalized ? "use fractions of the image, from 0 to 1" : "use numbers of pixels", "size");
     size[k] = round_to_i64(normalized ? given[k] * to_f32(b.extent(0, dims[k])) : given[k]);
   }
-  using Range = std::pair<Expr, Expr>;  // the first position, and the one after the last
-  std::vector<std::array<Range, 2>> boxes;
+  using Interval = std::pair<Expr, Expr>;  // the first position, and the one after the last
+  std::vector<std::array<Interval, 2>> boxes;
   const Expr covers = b.random_unit(i64(0)) < p;
   for (int64_t hole = 0; hole < b.integer("holes"); ++hole) {
-    std::array<Range, 2>& box = boxes.emplace_back();
+    std::array<Interval, 2>& box = boxes.emplace_back();
     for (size_t k = 0; k < 2; ++k) {
       const Expr middle =
           b.random_below(i64(1 + 2 * hole + static_cast<int64_t>(k)), max(b.extent(0, dims[k]), i64(1)));

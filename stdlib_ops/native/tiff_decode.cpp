@@ -445,11 +445,11 @@ class TiffDecoder {
 /// What libtiff and the codecs below it take of their own: bytes of a chunk as stored (where they are turned
 /// round), tables of strips, rows of JPEG; whole pictures of coefficients where a JPEG is progressive.
 int64_t libtiff_bytes(Bytes bytes, const TiffLayout& layout) {
-  constexpr int64_t kCodecs = 4 << 20, kJpeg = 7;
+  constexpr int64_t kStateOfCodecs = 4 << 20, kJpeg = 7;
   const TiffChunks chunks(layout);
   const int64_t pixels = chunks.width * std::min(chunks.height, layout.height + 8192);
   const int64_t coefficients = layout.compression == kJpeg ? 2 * layout.samples * pixels : 0;
-  return kCodecs + 2 * static_cast<int64_t>(bytes.size()) + coefficients;
+  return kStateOfCodecs + 2 * static_cast<int64_t>(bytes.size()) + coefficients;
 }
 
 /// A chunk of absurd extents must not ask for memory.

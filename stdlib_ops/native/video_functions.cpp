@@ -50,7 +50,7 @@ Result<std::shared_ptr<runtime::NativeState>> prepare_video(const std::string& c
   return state;
 }
 
-const VideoState& state_of(const runtime::NativeContext& context) {
+const VideoState& video_state_of(const runtime::NativeContext& context) {
   return *static_cast<const VideoState*>(context.state);
 }
 
@@ -76,7 +76,7 @@ ClipWindow window_of(const runtime::NativeContext& context) {
 Status paint(runtime::NativeContext& context, const FilmFile& file, const FilmIndex& index,
              std::span<const int64_t> frames, const video::Box& box) {
   return video::paint_clip(
-      FilmLibrary::of_process(), file, index, frames, state_of(context).look, box,
+      FilmLibrary::of_process(), file, index, frames, video_state_of(context).look, box,
       [&] { return context.cancelled(); }, context.output->data);
 }
 
@@ -113,9 +113,9 @@ FilmFile film_of(const runtime::Tensor& encoded, const VideoState& state, std::v
 class WantedFrames {
  public:
   static Result<WantedFrames> of(const runtime::NativeContext& context, int64_t frames) {
-    WantedFrames out(state_of(context).padding, frames);
-    if (state_of(context).num_frames > 0) {
-      for (size_t k = 0; k < state_of(context).num_frames; ++k) out.list_.push_back(scalar(context, k));
+    WantedFrames out(video_state_of(context).padding, frames);
+    if (video_state_of(context).num_frames > 0) {
+      for (size_t k = 0; k < video_state_of(context).num_frames; ++k) out.list_.push_back(scalar(context, k));
       out.count_ = static_cast<int64_t>(out.list_.size());
     } else {
       GALATEA_TRY(out.take_range(context));
@@ -136,8 +136,8 @@ class WantedFrames {
 
   Status take_range(const runtime::NativeContext& context) {
     std::map<std::string_view, int64_t> given;
-    for (size_t k = 0; k < state_of(context).given.size(); ++k)
-      given.emplace(state_of(context).given[k], scalar(context, k));
+    for (size_t k = 0; k < video_state_of(context).given.size(); ++k)
+      given.emplace(video_state_of(context).given[k], scalar(context, k));
     const auto value = [&](std::string_view name, int64_t otherwise) {
       return given.contains(name) ? given.at(name) : otherwise;
     };
@@ -176,10 +176,10 @@ class WantedFrames {
 
 Status video_peek(runtime::NativeContext& context) {
   std::vector<uint8_t> copy;
-  const FilmFile file = film_of(context.inputs[0], state_of(context), copy);
+  const FilmFile file = film_of(context.inputs[0], video_state_of(context), copy);
   GALATEA_ASSIGN(const auto index, FilmLibrary::of_process().index_of(file));
   GALATEA_ASSIGN(const WantedFrames wanted, WantedFrames::of(context, index->num_frames()));
-  const video::FrameSize size = video::frame_size(index->stream(), state_of(context).look);
+  const video::FrameSize size = video::frame_size(index->stream(), video_state_of(context).look);
   const int64_t results[] = {wanted.count(), size.height, size.width};
   for (size_t k = 0; k < 3; ++k) context.scalar_results[k] = cell_from_int(DType::kI64, results[k]);
   return {};
@@ -187,7 +187,7 @@ Status video_peek(runtime::NativeContext& context) {
 
 Status video_decode(runtime::NativeContext& context) {
   std::vector<uint8_t> copy;
-  const FilmFile file = film_of(context.inputs[0], state_of(context), copy);
+  const FilmFile file = film_of(context.inputs[0], video_state_of(context), copy);
   GALATEA_ASSIGN(const auto index, FilmLibrary::of_process().index_of(file));
   GALATEA_ASSIGN(const WantedFrames wanted, WantedFrames::of(context, index->num_frames()));
   const ClipWindow window = window_of(context);

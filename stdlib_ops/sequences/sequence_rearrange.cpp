@@ -17,7 +17,7 @@ constexpr int64_t kMaxFrames = 1024;
 constexpr const char* kEmptyOrder = "empty result sequences are not allowed: new_order names no frame";
 
 /// Inputs of sequence_rearrange.given.
-enum Given : int { kSequence, kOrder, kLeast, kMost };
+enum Given : int { kSequence, kOrder, kLeastIndex, kMostIndex };
 
 Status check_sequence(const TypeContext& ctx) {
   const ir::Type& in = ctx.input(0);
@@ -92,7 +92,7 @@ void define_sequence_rearrange(RecipeBuilder& b) {
 void define_rearrange_given(RecipeBuilder& b) {
   std::vector<Expr> extents = b.extents(kSequence);
   const Expr frames = extents[0], count = b.extent(kOrder, 0);
-  const Expr least = to_i64(b.element(kLeast, 0)), most = to_i64(b.element(kMost, 0));
+  const Expr least = to_i64(b.element(kLeastIndex, 0)), most = to_i64(b.element(kMostIndex, 0));
   b.check(count > i64(0), kEmptyOrder, {}, "name at least one frame");
   b.check(least >= i64(0), "there is no frame {} among {}", {least, frames}, "frames are counted from 0");
   b.check(most < frames, "there is no frame {} among {}", {most, frames}, "frames are counted from 0");

@@ -18,10 +18,10 @@ using runtime::cuda::MemoryKind;
 using runtime::cuda::MemoryPool;
 using runtime::cuda::Stream;
 
-constexpr int64_t kBytes = 1000;
+constexpr int64_t kBlockBytes = 1000;
 
-struct Fixture {
-  explicit Fixture(int64_t limit = 0, const std::string& memory = "1073741824")
+struct TwoStreams {
+  explicit TwoStreams(int64_t limit = 0, const std::string& memory = "1073741824")
       : fake(FakeSettings{{"FAKE_CUDA_MEMORY", memory}}),
         context(fake_context()),
         a(*Stream::create(context)),
@@ -35,12 +35,12 @@ struct Fixture {
 };
 
 TEST(Order, MissingEventIsNoticed) {
-  Fixture f;
-  MemoryBlock host = *f.pinned->acquire(kBytes, f.a), there = *f.device->acquire(kBytes, f.a);
-  std::memset(host.host(), 7, kBytes);
-  ASSERT_TRUE(f.a->upload(there.device(), host.host(), kBytes));
-  MemoryBlock back = *f.pinned->acquire(kBytes, f.b);
-  ASSERT_TRUE(f.b->download(back.host(), there.device(), kBytes));
+  TwoStreams f;
+  MemoryBlock host = *f.pinned->acquire(kBlockBytes, f.a), there = *f.device->acquire(kBlockBytes, f.a);
+  std::memset(host.host(), 7, kBlockBytes);
+  ASSERT_TRUE(f.a->upload(there.device(), host.host(), kBlockBytes));
+  MemoryBlock back = *f.pinned->acquire(kBlockBytes, f.b);
+  ASSERT_TRUE(f.b->download(back.host(), there.device(), kBlockBytes));
   ASSERT_TRUE(f.b->synchronize());
   ASSERT_TRUE(f.a->synchronize());
   EXPECT_EQ(f.fake.counters().errors, 1) << f.fake.errors();
@@ -50,82 +50,82 @@ TEST(Order, MissingEventIsNoticed) {
 }
 
 TEST(Order, EventOrdersStreams) {
-  Fixture f;
-  MemoryBlock host = *f.pinned->acquire(kBytes, f.a), there = *f.device->acquire(kBytes, f.a);
-  std::memset(host.host(), 7, kBytes);
-  ASSERT_TRUE(f.a->upload(there.device(), host.host(), kBytes));
+  TwoStreams f;
+  MemoryBlock host = *f.pinned->acquire(kBlockBytes, f.a), there = *f.device->acquire(kBlockBytes, f.a);
+  std::memset(host.host(), 7, kBlockBytes);
+  ASSERT_TRUE(f.a->upload(there.device(), host.host(), kBlockBytes));
   Event event = *Event::create(f.context);
   ASSERT_TRUE(event.record(*f.a));
   ASSERT_TRUE(f.b->wait_for(event));
-  MemoryBlock back = *f.pinned->acquire(kBytes, f.b);
-  ASSERT_TRUE(f.b->download(back.host(), there.device(), kBytes));
+  MemoryBlock back = *f.pinned->acquire(kBlockBytes, f.b);
+  ASSERT_TRUE(f.b->download(back.host(), there.device(), kBlockBytes));
   ASSERT_TRUE(f.b->synchronize());
   EXPECT_EQ(f.fake.errors(), "");
-  EXPECT_EQ(back.host()[kBytes - 1], 7);
+  EXPECT_EQ(back.host()[kBlockBytes - 1], 7);
 }
 
 /// Two streams may write one allocation side by side, but no byte of it: neither of the two, nor one that a
 /// third use means by all of it.
 TEST(Order, BytesThatTwoStreamsWriteAreNoticed) {
-  Fixture f;
-  const MemoryBlock there = *f.device->acquire(kBytes, f.a);
+  TwoStreams f;
+  const MemoryBlock there = *f.device->acquire(kBlockBytes, f.a);
   f.fake.enqueue_write(*f.a, there.device(), 500);
   f.fake.enqueue_write(*f.b, there.device() + 500, 500);
   ASSERT_TRUE(f.a->synchronize() && f.b->synchronize());
   EXPECT_EQ(f.fake.errors(), "");
 
-  const MemoryBlock meeting = *f.device->acquire(kBytes, f.a);
+  const MemoryBlock meeting = *f.device->acquire(kBlockBytes, f.a);
   f.fake.enqueue_write(*f.a, meeting.device(), 501);
   f.fake.enqueue_write(*f.b, meeting.device() + 500, 500);
   ASSERT_TRUE(f.a->synchronize() && f.b->synchronize());
   EXPECT_EQ(f.fake.counters().errors, 1) << f.fake.errors();
 
   f.fake.reset();
-  const MemoryBlock read = *f.device->acquire(kBytes, f.a), back = *f.pinned->acquire(kBytes, f.b);
+  const MemoryBlock read = *f.device->acquire(kBlockBytes, f.a), back = *f.pinned->acquire(kBlockBytes, f.b);
   f.fake.enqueue_write(*f.a, read.device(), 10);
-  ASSERT_TRUE(f.b->download(back.host(), read.device(), kBytes));
+  ASSERT_TRUE(f.b->download(back.host(), read.device(), kBlockBytes));
   ASSERT_TRUE(f.b->synchronize() && f.a->synchronize());
   EXPECT_EQ(f.fake.counters().errors, 1) << f.fake.errors();
 }
 
 TEST(Order, ResultsAreNotThereBeforeTheyAreWaitedFor) {
-  Fixture f;
-  MemoryBlock host = *f.pinned->acquire(kBytes, f.a), there = *f.device->acquire(kBytes, f.a);
-  MemoryBlock back = *f.pinned->acquire(kBytes, f.a);
-  std::memset(host.host(), 7, kBytes);
-  std::memset(back.host(), 0, kBytes);
-  ASSERT_TRUE(f.a->upload(there.device(), host.host(), kBytes));
-  ASSERT_TRUE(f.a->download(back.host(), there.device(), kBytes));
+  TwoStreams f;
+  MemoryBlock host = *f.pinned->acquire(kBlockBytes, f.a), there = *f.device->acquire(kBlockBytes, f.a);
+  MemoryBlock back = *f.pinned->acquire(kBlockBytes, f.a);
+  std::memset(host.host(), 7, kBlockBytes);
+  std::memset(back.host(), 0, kBlockBytes);
+  ASSERT_TRUE(f.a->upload(there.device(), host.host(), kBlockBytes));
+  ASSERT_TRUE(f.a->download(back.host(), there.device(), kBlockBytes));
   EXPECT_EQ(back.host()[0], 0);
   ASSERT_TRUE(f.a->synchronize());
   EXPECT_EQ(back.host()[0], 7);
 }
 
 TEST(MemoryPool, BlocksGoFromStreamToStreamBehindAnEvent) {
-  Fixture f;
-  MemoryBlock host = *f.pinned->acquire(kBytes, f.a);
+  TwoStreams f;
+  MemoryBlock host = *f.pinned->acquire(kBlockBytes, f.a);
   host.also_used_by(f.b);
   runtime::cuda::DevicePointer first = 0;
   {
-    MemoryBlock there = *f.device->acquire(kBytes, f.a);
+    MemoryBlock there = *f.device->acquire(kBlockBytes, f.a);
     first = there.device();
-    ASSERT_TRUE(f.a->upload(there.device(), host.host(), kBytes));
+    ASSERT_TRUE(f.a->upload(there.device(), host.host(), kBlockBytes));
   }
-  MemoryBlock again = *f.device->acquire(kBytes, f.b);
+  MemoryBlock again = *f.device->acquire(kBlockBytes, f.b);
   EXPECT_EQ(again.device(), first);
   EXPECT_EQ(f.fake.counters().stream_waits, 1);
-  ASSERT_TRUE(f.b->upload(again.device(), host.host(), kBytes));
+  ASSERT_TRUE(f.b->upload(again.device(), host.host(), kBlockBytes));
   ASSERT_TRUE(f.b->synchronize());
   EXPECT_EQ(f.fake.errors(), "");
   EXPECT_EQ(f.fake.counters().synchronizations, 1);
 }
 
 TEST(MemoryPool, TheSameStreamWaitsForNothing) {
-  Fixture f;
-  MemoryBlock host = *f.pinned->acquire(kBytes, f.a);
+  TwoStreams f;
+  MemoryBlock host = *f.pinned->acquire(kBlockBytes, f.a);
   for (int turn = 0; turn < 10; ++turn) {
-    MemoryBlock there = *f.device->acquire(kBytes, f.a);
-    ASSERT_TRUE(f.a->upload(there.device(), host.host(), kBytes));
+    MemoryBlock there = *f.device->acquire(kBlockBytes, f.a);
+    ASSERT_TRUE(f.a->upload(there.device(), host.host(), kBlockBytes));
   }
   EXPECT_EQ(f.fake.counters().allocations, 1);
   EXPECT_EQ(f.fake.counters().stream_waits, 0);
@@ -134,24 +134,25 @@ TEST(MemoryPool, TheSameStreamWaitsForNothing) {
 }
 
 TEST(MemoryPool, PinnedMemoryIsNotWrittenWhileACopyReadsIt) {
-  Fixture f;
-  MemoryBlock first_there = *f.device->acquire(kBytes, f.a), second_there = *f.device->acquire(kBytes, f.a);
+  TwoStreams f;
+  MemoryBlock first_there = *f.device->acquire(kBlockBytes, f.a),
+              second_there = *f.device->acquire(kBlockBytes, f.a);
   for (int turn = 1; turn <= 2; ++turn) {
-    MemoryBlock host = *f.pinned->acquire(kBytes, f.a);
-    std::memset(host.host(), turn, kBytes);
-    ASSERT_TRUE(f.a->upload((turn == 1 ? first_there : second_there).device(), host.host(), kBytes));
+    MemoryBlock host = *f.pinned->acquire(kBlockBytes, f.a);
+    std::memset(host.host(), turn, kBlockBytes);
+    ASSERT_TRUE(f.a->upload((turn == 1 ? first_there : second_there).device(), host.host(), kBlockBytes));
   }
-  MemoryBlock back = *f.pinned->acquire(2 * kBytes, f.a);
-  ASSERT_TRUE(f.a->download(back.host(), first_there.device(), kBytes));
-  ASSERT_TRUE(f.a->download(back.host() + kBytes, second_there.device(), kBytes));
+  MemoryBlock back = *f.pinned->acquire(2 * kBlockBytes, f.a);
+  ASSERT_TRUE(f.a->download(back.host(), first_there.device(), kBlockBytes));
+  ASSERT_TRUE(f.a->download(back.host() + kBlockBytes, second_there.device(), kBlockBytes));
   ASSERT_TRUE(f.a->synchronize());
   EXPECT_EQ(back.host()[0], 1);
-  EXPECT_EQ(back.host()[kBytes], 2);
+  EXPECT_EQ(back.host()[kBlockBytes], 2);
   EXPECT_EQ(f.fake.errors(), "");
 }
 
 TEST(MemoryPool, KeepsItsLimit) {
-  Fixture f(4096);
+  TwoStreams f(4096);
   {
     MemoryBlock small = *f.device->acquire(1500, f.a);
     auto too_much = f.device->acquire(3000, f.a);
@@ -168,12 +169,12 @@ TEST(MemoryPool, KeepsItsLimit) {
 }
 
 TEST(MemoryPool, PinnedLimitWaitsForTheDevice) {
-  Fixture f(2048);
-  MemoryBlock there = *f.device->acquire(kBytes, f.a);
+  TwoStreams f(2048);
+  MemoryBlock there = *f.device->acquire(kBlockBytes, f.a);
   for (int turn = 0; turn < 5; ++turn) {
-    auto host = f.pinned->acquire(kBytes, f.a);
+    auto host = f.pinned->acquire(kBlockBytes, f.a);
     ASSERT_TRUE(host) << host.error().message();
-    ASSERT_TRUE(f.a->upload(there.device(), host->host(), kBytes));
+    ASSERT_TRUE(f.a->upload(there.device(), host->host(), kBlockBytes));
   }
   EXPECT_LE(f.pinned->peak_bytes(), 2048);
   EXPECT_EQ(f.fake.counters().pinned_allocations, 1);  // waited for, not made anew
@@ -181,7 +182,7 @@ TEST(MemoryPool, PinnedLimitWaitsForTheDevice) {
 
 /// Sizes that grow leave blocks behind that nobody asks for again.
 TEST(MemoryPool, PinnedMemoryThatNobodyUsesGoesBack) {
-  Fixture f;
+  TwoStreams f;
   int64_t bytes = 1 << 12, most_used = 0, most_there = 0;
   for (int turn = 0; turn < 30; ++turn, bytes += bytes / 4) {
     const MemoryBlock first = *f.pinned->acquire(bytes, f.a), second = *f.pinned->acquire(bytes, f.a);
@@ -195,7 +196,7 @@ TEST(MemoryPool, PinnedMemoryThatNobodyUsesGoesBack) {
 
 /// A device that is batches behind: what it still reads is in use, and blocks go round.
 TEST(MemoryPool, PinnedMemoryBehindWhichTheDeviceLagsIsKept) {
-  Fixture f;
+  TwoStreams f;
   const MemoryBlock there = *f.device->acquire(1 << 17, f.a), other = *f.device->acquire(64, f.a);
   std::deque<Event> passed;
   for (int turn = 0; turn < 200; ++turn) {
@@ -222,7 +223,7 @@ TEST(MemoryPool, PinnedMemoryBehindWhichTheDeviceLagsIsKept) {
 
 TEST(MemoryPool, ThreadsShareIt) {
   constexpr int64_t kLimit = 64 * 1024;
-  Fixture f(kLimit);
+  TwoStreams f(kLimit);
   std::atomic<int> refused = 0, wrong = 0;
   {
     std::vector<std::jthread> threads;
@@ -255,7 +256,7 @@ TEST(MemoryPool, ThreadsShareIt) {
 }
 
 TEST(MemoryPool, DeviceOutOfMemoryIsNamed) {
-  Fixture f(0, "1000000");
+  TwoStreams f(0, "1000000");
   {
     MemoryBlock most = *f.device->acquire(600000, f.a);
     auto more = f.device->acquire(600000, f.a);

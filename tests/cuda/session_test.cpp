@@ -14,15 +14,15 @@ using runtime::OnErrorPolicy;
 using runtime::Session;
 using runtime::SessionOptions;
 
-SessionOptions with(ExecutorKind executor, int threads) {
+SessionOptions with_executor(ExecutorKind executor, int threads) {
   SessionOptions options;
   options.executor = executor;
   options.num_threads = threads;
   return options;
 }
 
-std::unique_ptr<Session> open(const std::shared_ptr<const runtime::Program>& program,
-                              SessionOptions options = {}) {
+std::unique_ptr<Session> open_session(const std::shared_ptr<const runtime::Program>& program,
+                                      SessionOptions options = {}) {
   auto session = Session::create(program, twin_natives(), std::move(options));
   EXPECT_TRUE(session.has_value()) << (session ? "" : session.error().message());
   return session ? std::move(*session) : nullptr;
@@ -60,7 +60,7 @@ TEST_P(DeviceSessions, EqualTheCpu) {
       for (const auto& [executor, threads] : kExecutors) {
         fake.reset();
         expect_equal(
-            deliver_all(*open(twins.gpu, with(executor, threads)), 2), expected,
+            deliver_all(*open_session(twins.gpu, with_executor(executor, threads)), 2), expected,
             name + ", batch of " + std::to_string(batch_size) + ", " + std::to_string(threads) + " threads");
         EXPECT_EQ(fake.errors(), "");
         if (HasFatalFailure()) return;
@@ -81,8 +81,8 @@ TEST(DeviceSession, OneParameterUploadALaunchASiteAndNoWaiting) {
   FakeCuda fake(FakeSettings{{"FAKE_CUDA_EAGER", "1"}});
   // 23 samples in one batch: both arms are met.
   const TwinProgram twins = make_twins(everything(), 32, 1);
-  SessionOptions options = with(ExecutorKind::kInline, 1);
-  auto session = open(twins.gpu, options);
+  SessionOptions options = with_executor(ExecutorKind::kInline, 1);
+  auto session = open_session(twins.gpu, options);
   for (int epoch = 0; epoch < 2; ++epoch) {
     ASSERT_TRUE(session->next().value());
     EXPECT_FALSE(*session->next());  // the end of the epoch
@@ -109,7 +109,7 @@ TEST(DeviceSession, OneParameterUploadALaunchASiteAndNoWaiting) {
 TEST(DeviceSession, ABarrierInAnArmWaitsOnce) {
   FakeCuda fake;
   const TwinProgram twins = make_twins(round_trip(), 17, 1);
-  auto session = open(twins.gpu, with(ExecutorKind::kInline, 1));
+  auto session = open_session(twins.gpu, with_executor(ExecutorKind::kInline, 1));
   ASSERT_TRUE(session->next().has_value());
   const auto statistics = session->statistics().device;
   // Odd samples meet two barriers, even ones one; the first enqueue takes what both recorded until then.
@@ -141,7 +141,7 @@ TEST(DeviceSession, ArmsMayShareALaunch) {
   for (const int32_t launch : {-1, 4}) {
     const TwinProgram twins = make_twins(recipe(launch), 12);
     fake.reset();
-    auto session = open(twins.gpu, with(ExecutorKind::kCpu, 2));
+    auto session = open_session(twins.gpu, with_executor(ExecutorKind::kCpu, 2));
     expect_equal(deliver_all(*session, 1), judge(twins, 1), "launch " + std::to_string(launch));
     EXPECT_EQ(session->statistics().device.launches, launch < 0 ? 3 : 2);
     EXPECT_EQ(fake.errors(), "");
@@ -175,12 +175,12 @@ TEST(DeviceErrors, AFlagIsTheErrorOfItsSample) {
     const TwinDelivered expected = judge(twins, 1);
     EXPECT_EQ(expected.errors, (std::vector<std::string>{"integer division by zero"}));
     for (const auto& [executor, threads] : kExecutors)
-      expect_equal(deliver_all(*open(twins.gpu, with(executor, threads)), 1), expected,
+      expect_equal(deliver_all(*open_session(twins.gpu, with_executor(executor, threads)), 1), expected,
                    waits ? "waits" : "does not wait");
   }
   // It says where.
   const TwinProgram twins = make_twins(dividing(false, 20), 20);
-  auto session = open(twins.gpu);
+  auto session = open_session(twins.gpu);
   auto batch = session->next();
   ASSERT_FALSE(batch);
   const Diagnostic& diagnostic = batch.error().diagnostics.front();
@@ -199,7 +199,7 @@ TEST(DeviceErrors, SkippedAndReplacedSamplesLeaveNoGap) {
     EXPECT_TRUE(expected.errors.empty());
     EXPECT_EQ(expected.ids[0].size(), policy == OnErrorPolicy::kSkip ? 19U : 20U);
     for (const auto& [executor, threads] : kExecutors)
-      expect_equal(deliver_all(*open(twins.gpu, with(executor, threads)), 2), expected,
+      expect_equal(deliver_all(*open_session(twins.gpu, with_executor(executor, threads)), 2), expected,
                    std::to_string(threads) + " threads");
     EXPECT_EQ(fake.errors(), "");
   }
@@ -213,7 +213,7 @@ TEST(DeviceErrors, ErrorsOfTheHostLeaveNoGapEither) {
       const TwinProgram twins = make_twins(recipe, 6, 2, policy);
       const TwinDelivered expected = judge(twins, 2);
       for (const auto& [executor, threads] : kExecutors)
-        expect_equal(deliver_all(*open(twins.gpu, with(executor, threads)), 2), expected,
+        expect_equal(deliver_all(*open_session(twins.gpu, with_executor(executor, threads)), 2), expected,
                      std::to_string(threads) + " threads");
       EXPECT_EQ(fake.errors(), "");
     }
@@ -266,7 +266,7 @@ TEST_P(DeviceFaults, EveryCallOnce) {
   for (const Case& one : cases) {
     const auto run = [&]() -> Result<TwinDelivered> {
       GALATEA_ASSIGN(auto session,
-                     Session::create(one.twins.gpu, twin_natives(), with(ExecutorKind::kInline, 1)));
+                     Session::create(one.twins.gpu, twin_natives(), with_executor(ExecutorKind::kInline, 1)));
       TwinDelivered out;
       auto& samples = out.outputs.emplace_back();
       auto& ids = out.ids.emplace_back();

@@ -10,7 +10,7 @@
 namespace galatea::dsl::testing {
 namespace {
 
-const char* kHead =
+const char* kPrelude =
     "from typing import List\nimport numpy as np\nimport galatea\n"
     "from nvidia.dali import fn, math, newaxis, ops, pipeline_def, types\n"
     "from nvidia.dali.pipeline import Pipeline\n"
@@ -19,7 +19,7 @@ const char* kHead =
 
 // What `print` says of an expression that stands in a file.
 std::string printed(const std::string& expression) {
-  Staged staged = stage("t.dali-dsl", kHead + ("print(" + expression + ")\n"));
+  Staged staged = stage("t.dali-dsl", kPrelude + ("print(" + expression + ")\n"));
   EXPECT_TRUE(staged.result.ok) << expression << "\n" << staged.diagnostics;
   return staged.result.diagnostics.empty() ? "" : staged.result.diagnostics.front().message;
 }
@@ -149,7 +149,7 @@ TEST(Constants, OutsideAPipelineAreArrays) {
 
 // What an expression over a node `x` of INT64 is typed as; its codes where it is refused.
 std::string as_data(const std::string& expression) {
-  Staged staged = stage("t.dali-dsl", std::string(kHead) +
+  Staged staged = stage("t.dali-dsl", std::string(kPrelude) +
                                           "@pipeline_def(batch_size=1)\ndef p():\n"
                                           "    x = fn.external_source(name='x', dtype=types.INT64, ndim=0)\n"
                                           "    return " +

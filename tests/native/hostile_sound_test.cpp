@@ -12,9 +12,9 @@
 namespace galatea::native {
 namespace {
 
-using Bytes = std::vector<uint8_t>;
+using SoundBytes = std::vector<uint8_t>;
 
-Bytes sound_bytes(const std::string& name) {
+SoundBytes sound_bytes(const std::string& name) {
   const auto text = text_of(GALATEA_SOURCE_DIR "/tests/fuzz/corpus/sound/" + name, "sound");
   EXPECT_TRUE(text) << name;
   if (!text) return {};
@@ -29,7 +29,7 @@ int64_t peak_of_process() {
 }
 
 /// Decodes the first frames, some in the middle, and the last; of an error its words, else nothing.
-std::string decode_some(const Bytes& bytes) {
+std::string decode_some(const SoundBytes& bytes) {
   constexpr int64_t kMost = 4096;
   std::vector<float> out;
   for (const int64_t eighths : {0, 4, 7}) {
@@ -54,12 +54,12 @@ TEST(HostileSound, ThatEndsEarlyIsNamed) {
   const int64_t before = peak_of_process();
   for (const std::string& name : kSounds) {
     SCOPED_TRACE(name);
-    const Bytes whole = sound_bytes(name);
+    const SoundBytes whole = sound_bytes(name);
     EXPECT_EQ(decode_some(whole), "");
     size_t errors = 0;
     for (size_t k = 0; k < 200; ++k) {
       const auto length = static_cast<ptrdiff_t>(whole.size() * k / 200);
-      const std::string error = decode_some(Bytes(whole.begin(), whole.begin() + length));
+      const std::string error = decode_some(SoundBytes(whole.begin(), whole.begin() + length));
       errors += error.empty() ? 0 : 1;
       if (!error.empty()) {
         EXPECT_TRUE(error.contains("hostile.sound")) << error;
@@ -75,7 +75,7 @@ TEST(HostileSound, ThatIsDamagedIsNamedOrHeard) {
   const int64_t before = peak_of_process();
   for (const std::string& name : kSounds) {
     SCOPED_TRACE(name);
-    const Bytes whole = sound_bytes(name);
+    const SoundBytes whole = sound_bytes(name);
     size_t errors = 0;
     for (int64_t k = 0, count = testing::scaled(2000, 50); k < count; ++k) {
       SCOPED_TRACE(k);

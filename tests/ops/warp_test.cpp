@@ -11,12 +11,12 @@
 namespace galatea::ops_test {
 namespace {
 
-using Matrix = std::vector<double>;  // six elements, row by row
+using Numbers = std::vector<double>;
 
 constexpr int64_t kWarpNearest = 0, kWarpLinear = 1, kWarpCubic = 2;
 
 struct Warp {
-  Matrix matrix;
+  Numbers matrix;  ///< six elements, row by row
   std::optional<double> fill;
   bool linear = true;
   std::optional<double> cubic = {};  ///< Keys' a
@@ -44,7 +44,7 @@ std::vector<double> reference(const Tensor& in, const Warp& warp, int64_t h, int
                                   c)];
   };
   std::vector<double> out;
-  const Matrix& m = warp.matrix;
+  const Numbers& m = warp.matrix;
   for (int64_t j = 0; j < h; ++j)
     for (int64_t i = 0; i < w; ++i) {
       const double u = static_cast<double>(i) + 0.5, v = static_cast<double>(j) + 0.5;
@@ -73,12 +73,12 @@ std::vector<double> reference(const Tensor& in, const Warp& warp, int64_t h, int
   return out;
 }
 
-Matrix turn(double degrees, double h, double w, double out_h, double out_w) {
+Numbers turn(double degrees, double h, double w, double out_h, double out_w) {
   const double a = degrees * std::numbers::pi / 180, c = std::cos(a), s = std::sin(a);
   return {c, -s, w / 2 - (c * out_w - s * out_h) / 2, s, c, h / 2 - (s * out_w + c * out_h) / 2};
 }
 
-const Matrix kMixed = {0.8137, -0.4051, 5.2019, 0.5077, 1.1033, -3.7191};
+const Numbers kMixed = {0.8137, -0.4051, 5.2019, 0.5077, 1.1033, -3.7191};
 
 /// Places are f32: an error of some 1e-6 of a pixel shows in wide types.
 double warp_tolerance(DType type) { return type == DType::kF32 ? 2e-3 : type == DType::kU8 ? 0.51 : 0.6; }
@@ -140,7 +140,7 @@ TEST(WarpAffine, CubicPlacesFarAway) {
     auto run = [&] {
       return OpRun("warp_affine")
           .input(in)
-          .arg("matrix", Matrix{1, 0, far, 0, 1, 0})
+          .arg("matrix", Numbers{1, 0, far, 0, 1, 0})
           .arg("interp_type", kWarpCubic);
     };
     if (std::abs(far) > 7) {
@@ -166,7 +166,7 @@ TEST(WarpAffine, AFillPerChannel) {
       const Tensor in =
           tensor(DType::kU8, planes ? std::vector<int64_t>{3, 9, 12} : std::vector<int64_t>{9, 12, 3},
                  numbers, layout);
-      const Matrix fills = {200, 20.5, 3};
+      const Numbers fills = {200, 20.5, 3};
       const Tensor out = OpRun("warp_affine")
                              .input(in)
                              .arg("matrix", kMixed)
@@ -189,7 +189,11 @@ TEST(WarpAffine, ChannelsFirstEqualsChannelsLast) {
   for (size_t c = 0; c < 3; ++c)
     for (size_t p = 0; p < 48; ++p) planes.push_back(hwc[p * 3 + c]);
   auto warped = [&](Tensor in) {
-    return OpRun("warp_affine").input(std::move(in)).arg("matrix", kMixed).arg("size", Matrix{5, 9}).result();
+    return OpRun("warp_affine")
+        .input(std::move(in))
+        .arg("matrix", kMixed)
+        .arg("size", Numbers{5, 9})
+        .result();
   };
   const Tensor a = warped(hwc), b = warped(tensor(DType::kU8, {3, 6, 8}, planes, "CHW"));
   ASSERT_EQ(b.extents, (std::vector<int64_t>{3, 5, 9}));
@@ -201,7 +205,8 @@ TEST(WarpAffine, ChannelsFirstEqualsChannelsLast) {
 TEST(WarpAffine, ExtentsOfZero) {
   const Tensor in = random_tensor(DType::kU8, {6, 8, 3}, "HWC", 33);
   auto run = [&] { return OpRun("warp_affine").input(in).arg("matrix", kMixed); };
-  EXPECT_NE(run().arg("size", Matrix{0, 9}).failure().find("the size 0 is not an extent"), std::string::npos);
+  EXPECT_NE(run().arg("size", Numbers{0, 9}).failure().find("the size 0 is not an extent"),
+            std::string::npos);
   EXPECT_EQ(run().arg("size", tensor(DType::kF32, {2}, {0, 9})).result().extents,
             (std::vector<int64_t>{0, 9, 3}));
   EXPECT_NE(run().arg("size", tensor(DType::kF32, {2}, {-1, 9})).failure().find("the size -1"),
@@ -216,8 +221,8 @@ TEST(WarpAffine, OfAnImageWithoutPixelsTheFillIsShown) {
       auto run = [&] {
         return OpRun("warp_affine")
             .input(in)
-            .arg("matrix", Matrix{1, 0, 400, 0, 1, 400})
-            .arg("size", Matrix{4, 100})
+            .arg("matrix", Numbers{1, 0, 400, 0, 1, 400})
+            .arg("size", Numbers{4, 100})
             .arg("interp_type", interp);
       };
       EXPECT_EQ(run().arg("fill_value", 7.0).result().numbers(), std::vector<double>(1200, 7));
@@ -232,7 +237,7 @@ TEST(WarpAffine, TheIdentityIsExact) {
       const Tensor in = random_tensor(type, {9, 13, 3}, "HWC", 33);
       EXPECT_EQ(OpRun("warp_affine")
                     .input(in)
-                    .arg("matrix", Matrix{1, 0, 0, 0, 1, 0})
+                    .arg("matrix", Numbers{1, 0, 0, 0, 1, 0})
                     .arg("interp_type", interp)
                     .result()
                     .numbers(),
@@ -240,7 +245,7 @@ TEST(WarpAffine, TheIdentityIsExact) {
     }
   // Integers that f32 does not hold.
   const Tensor large = tensor(DType::kI32, {1, 3, 1}, {16777217, -2147483647, 2147483647}, "HWC");
-  EXPECT_EQ(OpRun("warp_affine").input(large).arg("matrix", Matrix{1, 0, 0, 0, 1, 0}).result().numbers(),
+  EXPECT_EQ(OpRun("warp_affine").input(large).arg("matrix", Numbers{1, 0, 0, 0, 1, 0}).result().numbers(),
             large.numbers());
 }
 
@@ -255,16 +260,16 @@ TEST(WarpAffine, MatricesOfEveryKind) {
   EXPECT_EQ(run().arg("matrix", tensor(DType::kF32, {6}, kMixed)).result().numbers(), of_text.numbers());
   EXPECT_EQ(run().fixed(matrix).result().numbers(), of_text.numbers());
   EXPECT_EQ(run().input(matrix).result().numbers(), of_text.numbers());  // extents known to the run only
-  EXPECT_NE(run().input(tensor(DType::kF32, {3, 3}, Matrix(9, 1))).failure().find("3 x 3, 2 x 3 is needed"),
+  EXPECT_NE(run().input(tensor(DType::kF32, {3, 3}, Numbers(9, 1))).failure().find("3 x 3, 2 x 3 is needed"),
             std::string::npos);
 }
 
 TEST(WarpAffine, ForwardMapsAreInverted) {
   const Tensor in = random_tensor(DType::kF32, {9, 12, 1}, "HWC", 35);
-  const Matrix& m = kMixed;
+  const Numbers& m = kMixed;
   const double det = m[0] * m[4] - m[1] * m[3];
   const double a = m[4] / det, b = -m[1] / det, d = -m[3] / det, e = m[0] / det;
-  const Matrix back = {a, b, -(a * m[2] + b * m[5]), d, e, -(d * m[2] + e * m[5])};
+  const Numbers back = {a, b, -(a * m[2] + b * m[5]), d, e, -(d * m[2] + e * m[5])};
   expect_near(OpRun("warp_affine")
                   .input(in)
                   .arg("matrix", kMixed)
@@ -277,7 +282,7 @@ TEST(WarpAffine, ForwardMapsAreInverted) {
 TEST(WarpAffine, PlacesFarAway) {
   const Tensor in = random_tensor(DType::kU8, {4, 5, 1}, "HWC", 36);
   for (double far : {1e9, -1e9, 1e20, -1e20}) {
-    auto run = [&] { return OpRun("warp_affine").input(in).arg("matrix", Matrix{1, 0, far, 0, 1, 0}); };
+    auto run = [&] { return OpRun("warp_affine").input(in).arg("matrix", Numbers{1, 0, far, 0, 1, 0}); };
     for (double v : run().arg("fill_value", 77.0).result().numbers()) EXPECT_EQ(v, 77);
     const Tensor edge = run().result();
     for (size_t n = 0; n < 20; ++n) EXPECT_EQ(edge[n], in[n / 5 * 5 + (far < 0 ? 0 : 4)]);
@@ -292,7 +297,7 @@ TEST(WarpAffine, TypesOfTheOutput) {
   expect_near(floats, reference(bytes, {kMixed, {}, true}, 6, 7), 2e-3);
   const Tensor back = OpRun("warp_affine")
                           .input(tensor(DType::kF32, {1, 2, 1}, {300.0, -7.0}, "HWC"))
-                          .arg("matrix", Matrix{1, 0, 0, 0, 1, 0})
+                          .arg("matrix", Numbers{1, 0, 0, 0, 1, 0})
                           .arg("dtype", DType::kU8)
                           .result();
   EXPECT_EQ(back.numbers(), (std::vector<double>{255, 0}));
@@ -312,7 +317,7 @@ TEST(Rotate, TurnsAboutTheCentre) {
       const Tensor out = OpRun("rotate")
                              .input(in)
                              .arg("angle", scalar(DType::kF32, angle))
-                             .arg("size", Matrix{11, 8})
+                             .arg("size", Numbers{11, 8})
                              .arg("fill_value", 5.0)
                              .arg("interp_type", linear ? kWarpLinear : kWarpNearest)
                              .result();
@@ -376,10 +381,11 @@ TEST(Rotate, SizesBySampleAndText) {
   auto extents = [&](OpRun run) { return run.input(in).arg("angle", 20.0).result().extents; };
   using E = std::vector<int64_t>;
   EXPECT_EQ(extents(OpRun("rotate").arg("keep_size", true)), (E{6, 7, 3}));
-  EXPECT_EQ(extents(OpRun("rotate").arg("size", Matrix{2.5, 0.4})), (E{3, 1, 3}));
+  EXPECT_EQ(extents(OpRun("rotate").arg("size", Numbers{2.5, 0.4})), (E{3, 1, 3}));
   EXPECT_EQ(extents(OpRun("rotate").arg("size", 4.0).arg("keep_size", true)), (E{4, 4, 3}));
   EXPECT_EQ(extents(OpRun("rotate").arg("size", tensor(DType::kF32, {2}, {2.9, 3}))), (E{2, 3, 3}));
-  const OpRun::Outcome outcome = OpRun("rotate").fixed(in).arg("angle", 20.0).arg("size", Matrix{5, 9}).run();
+  const OpRun::Outcome outcome =
+      OpRun("rotate").fixed(in).arg("angle", 20.0).arg("size", Numbers{5, 9}).run();
   EXPECT_EQ(outcome.types[0].extents, (E{5, 9, 3}));
 }
 
@@ -409,7 +415,7 @@ TEST(ComposedWarp, OneBlendBehindACanvas) {
                       "0.5:f64", "0.2:f64", "3.1:f64", "0.3:f64", "0.9:f64", "-0.7:f64"};
   const Texts canvases = {"6:i64", "7:i64", "200:f32"};
   const Tensor out = run().arg("maps", maps).arg("canvases", canvases).result();
-  const Matrix whole = {0.5, 0.2, 0.5 * 2.5 + 0.2 * -1.5 + 3.1, 0.3, 0.9, 0.3 * 2.5 + 0.9 * -1.5 - 0.7};
+  const Numbers whole = {0.5, 0.2, 0.5 * 2.5 + 0.2 * -1.5 + 3.1, 0.3, 0.9, 0.3 * 2.5 + 0.9 * -1.5 - 0.7};
   std::vector<double> wanted = reference(in, {whole, 9, true}, 8, 10);
   int beside = 0;
   for (size_t n = 0; n < wanted.size(); ++n) {
@@ -450,16 +456,16 @@ TEST(Warp, BadArguments) {
   auto warp = [&] { return OpRun("warp_affine").input(in); };
   auto rotate = [&] { return OpRun("rotate").input(in); };
   const double nan = std::numeric_limits<double>::quiet_NaN();
-  const Matrix flat = {1, 2, 0, 2, 4, 0};
+  const Numbers flat = {1, 2, 0, 2, 4, 0};
   const std::vector<std::pair<std::string, std::string>> kFailures = {
       {warp().failure(), "there is no matrix"},
       {warp().fixed(tensor(DType::kF32, {2, 3}, kMixed)).arg("matrix", kMixed).failure(), "two matrices"},
-      {warp().fixed(tensor(DType::kF32, {3, 3}, Matrix(9, 1))).failure(), "2 x 3 is needed"},
+      {warp().fixed(tensor(DType::kF32, {3, 3}, Numbers(9, 1))).failure(), "2 x 3 is needed"},
       {warp().arg("matrix", tensor(DType::kF32, {3, 2}, kMixed)).failure(), "2 x 3 is needed"},
-      {warp().arg("matrix", Matrix{1, 0, 0, 1}).failure(), "has 4 elements"},
+      {warp().arg("matrix", Numbers{1, 0, 0, 1}).failure(), "has 4 elements"},
       {warp().arg("matrix", std::string("identity")).failure(), "not a list of numbers"},
       {warp().arg("matrix", tensor(DType::kF32, {1, 2, 3}, kMixed)).failure(), "2 x 3 is needed"},
-      {warp().arg("matrix", Matrix{1, nan, 0, 0, 1, 0}).failure(), "has the element"},
+      {warp().arg("matrix", Numbers{1, nan, 0, 0, 1, 0}).failure(), "has the element"},
       {warp().arg("matrix", flat).arg("inverse_map", false).failure(), "no inverse"},
       {warp().arg("matrix", tensor(DType::kF32, {2, 3}, flat)).arg("inverse_map", false).failure(),
        "no inverse"},
@@ -470,11 +476,11 @@ TEST(Warp, BadArguments) {
       {rotate().arg("angle", 1.0).arg("interp_type", kWarpCubic).arg("cubic_a", -1.5).failure(),
        "cubic_a is -1.5"},
       {rotate().arg("angle", 1.0).arg("cubic_a", nan).failure(), "cubic_a is nan"},
-      {rotate().arg("angle", 1.0).arg("fill_value", Matrix{1, 2}).failure(), "2 values of fill_value for 3"},
-      {rotate().arg("angle", 1.0).arg("fill_value", Matrix{}).failure(), "empty list"},
+      {rotate().arg("angle", 1.0).arg("fill_value", Numbers{1, 2}).failure(), "2 values of fill_value for 3"},
+      {rotate().arg("angle", 1.0).arg("fill_value", Numbers{}).failure(), "empty list"},
       {rotate().arg("angle", 1.0).arg("size", 0.0).failure(), "not an extent"},
       {rotate().arg("angle", 1.0).arg("size", scalar(DType::kF32, -1)).failure(), "not an extent"},
-      {rotate().arg("angle", 1.0).arg("size", Matrix{1, 2, 3}).failure(), "2 elements"},
+      {rotate().arg("angle", 1.0).arg("size", Numbers{1, 2, 3}).failure(), "2 elements"},
       {rotate().arg("angle", 1.0).arg("fill_value", nan).failure(), "fill_value"},
   };
   for (const auto& [message, part] : kFailures)

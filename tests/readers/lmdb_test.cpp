@@ -282,16 +282,16 @@ TEST(DamagedLmdb, NothingLiesOverAnother) {
 
 // ---- records
 
-std::string varint(uint64_t number) {
+std::string varint_of(uint64_t number) {
   std::string out;
   for (; number > 127; number >>= 7) out += static_cast<char>((number & 127) | 128);
   return out + static_cast<char>(number);
 }
 std::string field(int number, int64_t value) {
-  return varint(static_cast<uint64_t>(number) << 3) + varint(static_cast<uint64_t>(value));
+  return varint_of(static_cast<uint64_t>(number) << 3) + varint_of(static_cast<uint64_t>(value));
 }
 std::string field(int number, const std::string& bytes) {
-  return varint(static_cast<uint64_t>(number) << 3 | 2) + varint(bytes.size()) + bytes;
+  return varint_of(static_cast<uint64_t>(number) << 3 | 2) + varint_of(bytes.size()) + bytes;
 }
 std::string floats(const std::vector<float>& values) {
   return field(3, std::string(reinterpret_cast<const char*>(values.data()), 4 * values.size()));
@@ -312,8 +312,8 @@ TextRun run_records(const std::string& reader, const std::vector<std::string>& r
                               more, outputs),
                   options);
 }
-std::string first_error(const std::string& reader, const std::vector<std::string>& records,
-                        const std::string& more = {}, const std::string& outputs = "a, b") {
+std::string error_of_records(const std::string& reader, const std::vector<std::string>& records,
+                             const std::string& more = {}, const std::string& outputs = "a, b") {
   const TextRun run = run_records(reader, records, more, outputs,
                                   fmt::format("batch_size={}", std::max<size_t>(1, records.size())));
   std::string text = run.errors.empty() ? "" : run.errors.front();
@@ -357,31 +357,31 @@ TEST(Caffe2, LabelsByPlaceAndWeight) {
 
 TEST(Caffe2, SaysWhatARecordLacks) {
   const std::string one = kImage + tensor(2, integers({1}));
-  EXPECT_EQ(first_error("caffe2", {one, kImage + tensor(2, integers({1, 2}))}),
+  EXPECT_EQ(error_of_records("caffe2", {one, kImage + tensor(2, integers({1, 2}))}),
             "G0802 @ at key 001 has 2 numbers for a single label, not 1");
-  EXPECT_EQ(first_error("caffe2", {one, kImage}),
+  EXPECT_EQ(error_of_records("caffe2", {one, kImage}),
             "G0802 @ at key 001 has 1 tensors, and none that is a label");
-  EXPECT_EQ(first_error("caffe2", {one, kImage + tensor(1, floats({1}))}),
+  EXPECT_EQ(error_of_records("caffe2", {one, kImage + tensor(1, floats({1}))}),
             "G0802 @ at key 001 has f32[1] for label, which is i32[1] in this reader");
-  EXPECT_EQ(first_error("caffe2", {one, tensor(3, field(1, 2) + field(1, 2) + field(5, "abc"))}),
+  EXPECT_EQ(error_of_records("caffe2", {one, tensor(3, field(1, 2) + field(1, 2) + field(5, "abc"))}),
             "G0802 @ at key 001 has 3 bytes for an image of 2 x 2 x 1");
-  EXPECT_EQ(first_error("caffe2", {kImage + tensor(2, integers({5}))}, ", label_type=1, num_labels=5"),
+  EXPECT_EQ(error_of_records("caffe2", {kImage + tensor(2, integers({5}))}, ", label_type=1, num_labels=5"),
             "G0802 @ at key 000 has the label 5, where num_labels is 5");
-  EXPECT_EQ(first_error("caffe2", {kImage + tensor(2, integers({0, 1})) + tensor(1, floats({1}))},
-                        ", label_type=3, num_labels=5"),
+  EXPECT_EQ(error_of_records("caffe2", {kImage + tensor(2, integers({0, 1})) + tensor(1, floats({1}))},
+                             ", label_type=3, num_labels=5"),
             "G0802 @ at key 000 has weights for only 1 of its labels");
-  EXPECT_EQ(first_error("caffe2", {one}, ", bbox=True", "a, b, c"),
+  EXPECT_EQ(error_of_records("caffe2", {one}, ", bbox=True", "a, b, c"),
             "G0802 @ at key 000 has 2 tensors, and none that is the bounding box");
-  EXPECT_EQ(first_error("caffe2", {"\x0A\x7F"}),
+  EXPECT_EQ(error_of_records("caffe2", {"\x0A\x7F"}),
             "G0460 fn.readers.caffe2: the first record says what all are: the first record of @ holds no "
             "whole TensorProtos of Caffe2");
-  EXPECT_EQ(first_error("caffe2", {"\x0A\x7F"}, ", encoded=True, dtypes=[types.UINT8, types.INT32]"),
+  EXPECT_EQ(error_of_records("caffe2", {"\x0A\x7F"}, ", encoded=True, dtypes=[types.UINT8, types.INT32]"),
             "G0802 @ at key 000 holds no whole TensorProtos of Caffe2");
-  EXPECT_EQ(first_error("caffe2", {one}, ", dtypes=[types.UINT8]"),
+  EXPECT_EQ(error_of_records("caffe2", {one}, ", dtypes=[types.UINT8]"),
             "G0460 fn.readers.caffe2: 2 outputs, but 1 element types");
-  EXPECT_EQ(first_error("caffe2", {one}, ", dtypes=[types.UINT8, types.INT64]"),
+  EXPECT_EQ(error_of_records("caffe2", {one}, ", dtypes=[types.UINT8, types.INT64]"),
             "G0460 fn.readers.caffe2: dtypes says i64 of output 1");
-  EXPECT_EQ(first_error("caffe2", {one}, ", label_type=5"), "G0460 fn.readers.caffe2: label_type is 5");
+  EXPECT_EQ(error_of_records("caffe2", {one}, ", label_type=5"), "G0460 fn.readers.caffe2: label_type is 5");
 }
 
 /// Of more than a megabyte: their bytes do not go through a buffer.
@@ -409,19 +409,19 @@ TEST(Caffe, LargeRecordsAreWhatWasWritten) {
 TEST(Caffe, SaysWhatIsWrongWithARecord) {
   const std::string encoded = field(4, "jpeg") + field(5, 3),
                     raw = field(1, 3) + field(2, 1) + field(3, 2) + field(4, "rgbrgb") + field(7, 0);
-  EXPECT_EQ(first_error("caffe", {encoded, raw}),
+  EXPECT_EQ(error_of_records("caffe", {encoded, raw}),
             "G0802 @ at key 001 has u8[1,2,3] for image, which is u8[?] in this reader");
-  EXPECT_EQ(
-      first_error("caffe", {raw, field(4, "rgb") + field(1, 3) + field(2, 1) + field(3, 2) + field(7, 0)}),
-      "G0802 @ at key 001 has 3 bytes for an image of 1 x 2 with 3 channels");
-  EXPECT_EQ(
-      first_error("caffe", {raw, field(1, -1) + field(2, -1) + field(3, 1) + field(4, "r") + field(7, 0)}),
-      "G0802 @ at key 001 has 1 bytes for an image of -1 x 1 with -1 channels");
-  EXPECT_EQ(first_error("caffe", {encoded, field(6, 1)}),
+  EXPECT_EQ(error_of_records("caffe",
+                             {raw, field(4, "rgb") + field(1, 3) + field(2, 1) + field(3, 2) + field(7, 0)}),
+            "G0802 @ at key 001 has 3 bytes for an image of 1 x 2 with 3 channels");
+  EXPECT_EQ(error_of_records("caffe",
+                             {raw, field(1, -1) + field(2, -1) + field(3, 1) + field(4, "r") + field(7, 0)}),
+            "G0802 @ at key 001 has 1 bytes for an image of -1 x 1 with -1 channels");
+  EXPECT_EQ(error_of_records("caffe", {encoded, field(6, 1)}),
             "G0802 @ at key 001 holds its image as float_data, which no reader takes");
-  EXPECT_EQ(first_error("caffe", {encoded}, ", image_available=False, label_available=False", "a"),
+  EXPECT_EQ(error_of_records("caffe", {encoded}, ", image_available=False, label_available=False", "a"),
             "G0460 fn.readers.caffe: neither images nor labels");
-  EXPECT_EQ(first_error("caffe", {}),
+  EXPECT_EQ(error_of_records("caffe", {}),
             "G0460 fn.readers.caffe: the first record says what all images are: no records in @");
   EXPECT_EQ(
       run_text("a, b = fn.readers.caffe(path=\"nowhere\", encoded=True)\nreturn a, b", "batch_size=1").errors,

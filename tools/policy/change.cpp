@@ -16,11 +16,11 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct ConvertOptions {
+struct ConvertPolicyOptions {
   std::string policy, to = "json", output;
 };
 
-int convert(const ConvertOptions& options, Reporter& reporter) {
+int convert_policy(const ConvertPolicyOptions& options, Reporter& reporter) {
   const auto document = load_policy(options.policy, reporter);
   if (!document) return reporter.status();
   if (options.to == "json") {
@@ -98,7 +98,7 @@ const OptionHelp kOutput = {"FILE", "", "where the result goes; without it stdou
 }  // namespace
 
 Command add_policy_convert(CLI::App& parent) {
-  auto options = std::make_shared<ConvertOptions>();
+  auto options = std::make_shared<ConvertPolicyOptions>();
   CLI::App* app =
       add_subcommand(parent, "convert", "The same policy as JSON, or in the spelling of a library");
   add_option(app, "policy", options->policy, kPolicy).required();
@@ -108,7 +108,7 @@ Command add_policy_convert(CLI::App& parent) {
               "--to torchvision"})
       .one_of({"json", "pipeline", "call", "torchvision", "timm"});
   add_option(app, "-o,--output", options->output, kOutput);
-  return {app, [options](Reporter& reporter) { return convert(*options, reporter); }};
+  return {app, [options](Reporter& reporter) { return convert_policy(*options, reporter); }};
 }
 
 Command add_policy_diff(CLI::App& parent) {

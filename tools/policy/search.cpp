@@ -22,8 +22,6 @@ namespace galatea::tools {
 namespace {
 namespace fs = std::filesystem;
 
-using policy::Message;
-
 constexpr const char* kOptuna = "optuna";  ///< a strategy of the Python package
 constexpr int kTogether = 4;               ///< docs/policies.md has what more would gain
 
@@ -43,14 +41,15 @@ struct SearchCommandOptions {
   }
 };
 
-void report_problem(Message message, const std::string& what, const std::string& help, Reporter& reporter) {
+void report_problem(policy::Message message, const std::string& what, const std::string& help,
+                    Reporter& reporter) {
   reporter.report(policy::diagnose(message, {}, {what, help}));
 }
 
 /// Options that do not go together.
 void check(const SearchCommandOptions& options, Reporter& reporter) {
   auto refuse = [&](const std::string& what, const std::string& help) {
-    report_problem(Message::kObjective, what, help, reporter);
+    report_problem(policy::Message::kObjective, what, help, reporter);
   };
   const policy::StrategyOptions& strategy = options.strategy;
   auto names = [&](const char* word) { return policy::names_word(options.search.objective, word); };
@@ -195,7 +194,7 @@ std::optional<policy::Journal> open_journal(const std::string& space_text,
   }
   if (journal->cut_off() > 0)
     report_problem(
-        Message::kJournalMended,
+        policy::Message::kJournalMended,
         fmt::format("the last line of `{}/journal.jsonl` was cut off ({} bytes) and has been taken out",
                     options.search.folder, journal->cut_off()),
         "nothing needs doing: what it was about is done again", reporter);
@@ -248,13 +247,13 @@ int search(SearchCommandOptions options, Reporter& reporter) {
   options.search.together = options.together.value_or(kTogether);
   if (options.search.trials == 0) options.search.trials = default_trials(*strategy, options.strategy);
   if (options.search.trials < strategy->whole())
-    report_problem(Message::kIncomplete,
+    report_problem(policy::Message::kIncomplete,
                    fmt::format("{} trials end before the first round of {} is whole", options.search.trials,
                                strategy->whole()),
                    fmt::format("use `--trials {}`, or a smaller `--population`", strategy->whole()),
                    reporter);
   if (options.strategy.name == "evolution" && options.search.jobs > options.strategy.ahead)
-    report_problem(Message::kIncomplete,
+    report_problem(policy::Message::kIncomplete,
                    fmt::format("{} of {} jobs stay idle: evolution has {} trials under way at most",
                                options.search.jobs - options.strategy.ahead, options.search.jobs,
                                options.strategy.ahead),
@@ -276,7 +275,8 @@ int search(SearchCommandOptions options, Reporter& reporter) {
     reporter.report(done.error());
     return reporter.status();
   }
-  if (host && !host->problem().empty()) report_problem(Message::kObjective, host->problem(), "", reporter);
+  if (host && !host->problem().empty())
+    report_problem(policy::Message::kObjective, host->problem(), "", reporter);
   if (host) host->send("{\"done\":true}");
   write_results(*space, *journal, options, reporter);
   if (is_interrupted()) {
@@ -285,7 +285,7 @@ int search(SearchCommandOptions options, Reporter& reporter) {
   }
   if (policy::ranking(journal->ended(), false).empty()) {
     const std::string why = journal->ended().empty() ? "there was none" : journal->ended().front().reason;
-    report_problem(Message::kJournal, "no trial gave a score: " + why,
+    report_problem(policy::Message::kJournal, "no trial gave a score: " + why,
                    "run the objective by hand with a policy of " + options.search.folder, reporter);
   }
   return reporter.status();
