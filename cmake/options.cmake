@@ -92,17 +92,27 @@ endfunction()
 
 include(cmake/precompile.cmake)
 
-# galatea_unity(TARGET SOURCES_AT_ONCE [SOURCES THAT STAY ALONE...]): neighbours in the list of sources are compiled as one file, so that
-# what they all include is parsed, and what they all instantiate is generated, once. So the names of a library's unnamed namespaces are
+# galatea_unity(TARGET [SOURCES THAT STAY ALONE...]): sixty neighbours in the list of sources are compiled as one file, so that what they
+# all include is parsed, and what they all instantiate is generated, once. So the names of a library's unnamed namespaces are
 # all different.
-function(galatea_unity target sources_at_once)
+function(galatea_unity target)
   if(GALATEA_UNITY)
-    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${sources_at_once})
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 60)
     set_source_files_properties(${ARGN} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
     # g++ takes the sources for headers, of which others might see the types too.
     if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
       target_compile_options(${target} PRIVATE -Wno-subobject-linkage)
     endif()
+  endif()
+endfunction()
+
+# galatea_precompile_light(TARGET): headers for a library that does little; under the sanitizers it is compiled with -O0.
+function(galatea_precompile_light target)
+  if(GALATEA_SANITIZE_ADDRESS OR GALATEA_SANITIZE_THREAD)
+    target_compile_options(${target} PRIVATE -O0)
+    galatea_precompile(${target} once)
+  else()
+    galatea_precompile(${target} library)
   endif()
 endfunction()
 
@@ -128,14 +138,13 @@ function(galatea_library name)
   add_library(galatea_${name} STATIC ${ARG_SOURCES})
   foreach(part ${parts})
     target_link_libraries(${part} PUBLIC galatea_options ${ARG_PUBLIC} PRIVATE ${ARG_PRIVATE})
-    galatea_unity(${part} 60 ${ARG_ALONE})
+    galatea_unity(${part} ${ARG_ALONE})
   endforeach()
-  set(precompiled library)
-  if((ARG_ONCE OR ARG_GLUE) AND (GALATEA_SANITIZE_THREAD OR (GALATEA_SANITIZE_ADDRESS AND NOT ARG_TESTS_RUN_OFTEN)))
-    target_compile_options(galatea_${name} PRIVATE -O0)
-    set(precompiled once)
+  if((ARG_ONCE OR ARG_GLUE) AND (GALATEA_SANITIZE_THREAD OR NOT ARG_TESTS_RUN_OFTEN))
+    galatea_precompile_light(galatea_${name})
+  else()
+    galatea_precompile(galatea_${name} library)
   endif()
-  galatea_precompile(galatea_${name} ${precompiled})
   if(ARG_OFTEN)
     galatea_precompile(galatea_${name}_often library)
   endif()
@@ -152,7 +161,7 @@ function(galatea_test_library name kind)
   add_library(${name} ${kind} ${ARGN})
   galatea_precompile(${name} library)
   galatea_test_options(${name})
-  galatea_unity(${name} 60)
+  galatea_unity(${name})
 endfunction()
 
 # tests_LABEL builds the tests of one label: the thread sanitizer is run for runtime, api and device, coverage for dsl,
@@ -174,7 +183,7 @@ function(galatea_test name)
   target_link_libraries(${name} PRIVATE galatea_options ${optimized} ${ARG_LIBRARIES} galatea_test_main GTest::gtest)
   galatea_precompile(${name} test)
   galatea_test_program_options(${name})
-  galatea_unity(${name} 60)
+  galatea_unity(${name})
   target_compile_definitions(${name} PRIVATE GALATEA_SOURCE_DIR="${CMAKE_SOURCE_DIR}" GALATEA_BINARY_DIR="${CMAKE_BINARY_DIR}")
   add_test(NAME ${name} COMMAND ${name})
   # A program that can compile a pipeline needs the code generator beside it.

@@ -20,8 +20,8 @@ namespace galatea::codegen {
 
 namespace {
 
-constexpr int kPart = 16;      ///< bytes in which lanes are interleaved
-constexpr int kMostRows = 16;  ///< of a block
+constexpr int kLaneBytes = 16;  ///< bytes in which lanes are interleaved
+constexpr int kMostRows = 16;   ///< of a block
 using Mask = llvm::SmallVector<int, 64>;
 
 /// What stands before the vector loop, by variable.
@@ -124,9 +124,9 @@ std::optional<FunctionEmitter::Turn> FunctionEmitter::match_turn(const kernel::F
   // Lanes of a block.
   const int size = size_of(kernel_.buffers[static_cast<size_t>(out.from)].type);
   out.lane = size * (s == 3 ? 4 : out.elements);
-  if (out.lane > kPart) return std::nullopt;
-  const int in_part = kPart / out.lane;
-  out.parts = std::min(target_.vector_bits() / 8 / kPart, kMostRows / in_part);
+  if (out.lane > kLaneBytes) return std::nullopt;
+  const int in_part = kLaneBytes / out.lane;
+  out.parts = std::min(target_.vector_bits() / 8 / kLaneBytes, kMostRows / in_part);
   if (in_part * out.parts < 2) return std::nullopt;
   return out;
 }
@@ -134,7 +134,7 @@ std::optional<FunctionEmitter::Turn> FunctionEmitter::match_turn(const kernel::F
 /// Lanes of `lane` bytes become columns inside of parts of 128 bits: part p of register c, of as many as a
 /// part has lanes, gets lane c of part p of each.
 std::vector<llvm::Value*> FunctionEmitter::turn_in_parts(std::vector<Value*> rows, int lane, int parts) {
-  const int in_part = kPart / lane, unit = std::min(lane, 8), units = lane / unit;
+  const int in_part = kLaneBytes / lane, unit = std::min(lane, 8), units = lane / unit;
   const int n = in_part * parts;
   llvm::Type* type = vector_of(builder_.getIntNTy(static_cast<unsigned>(8 * unit)), n * units);
   for (Value*& row : rows) row = builder_.CreateBitCast(row, type);
@@ -158,14 +158,14 @@ std::vector<llvm::Value*> FunctionEmitter::turn_in_parts(std::vector<Value*> row
 
 /// Rows of registers become their columns: lane i of row k is lane k of row i.
 std::vector<llvm::Value*> FunctionEmitter::turn_lanes(std::vector<Value*> rows, int lane, int parts) {
-  const int in_part = kPart / lane, unit = std::min(lane, 8);
+  const int in_part = kLaneBytes / lane, unit = std::min(lane, 8);
   const auto group = static_cast<size_t>(in_part);
   for (auto first = rows.begin(); first != rows.end(); first += in_part) {
     const std::vector<Value*> turned = turn_in_parts({first, first + in_part}, lane, parts);
     std::copy(turned.begin(), turned.end(), first);
   }
   // Parts: register c of each group has column part * in_part + c in each part.
-  const int halves = kPart / unit;  // elements of a part
+  const int halves = kLaneBytes / unit;  // elements of a part
   const auto pick = [&](Value* a, Value* b, std::initializer_list<int> chosen) {
     Mask mask;
     for (const int part : chosen)
@@ -195,7 +195,7 @@ std::vector<llvm::Value*> FunctionEmitter::turn_lanes(std::vector<Value*> rows, 
 
 /// Pixels of three elements, one after the other, each to a lane of four; or back.
 llvm::Value* FunctionEmitter::spread_pixels(Value* run, int lane, int parts, bool back) {
-  const int bytes = kPart * parts, element = lane / 4;
+  const int bytes = kLaneBytes * parts, element = lane / 4;
   const auto shuffle = [&](Value* value, int unit, const Mask& mask) {
     llvm::Type* type = vector_of(builder_.getIntNTy(static_cast<unsigned>(8 * unit)), bytes / unit);
     return builder_.CreateShuffleVector(builder_.CreateBitCast(value, type), mask);
@@ -219,16 +219,16 @@ llvm::Value* FunctionEmitter::spread_pixels(Value* run, int lane, int parts, boo
       else if (i < 3)
         words[static_cast<size_t>(run_at)] = lanes_at;
     }
-    for (int at = 0; at < kPart; ++at) {
-      inside[static_cast<size_t>(part * kPart + at)] = part * kPart;
+    for (int at = 0; at < kLaneBytes; ++at) {
+      inside[static_cast<size_t>(part * kLaneBytes + at)] = part * kLaneBytes;
     }
-    for (int at = 0; at < kPart; ++at)
+    for (int at = 0; at < kLaneBytes; ++at)
       if (at % lane < 3 * element)
-        inside[static_cast<size_t>(part * kPart + (back ? in_run(at) : at))] =
-            part * kPart + (back ? at : in_run(at));
+        inside[static_cast<size_t>(part * kLaneBytes + (back ? in_run(at) : at))] =
+            part * kLaneBytes + (back ? at : in_run(at));
   }
   if (!back) run = shuffle(run, 4, words);
-  if (lane < kPart) run = shuffle(run, 1, inside);
+  if (lane < kLaneBytes) run = shuffle(run, 1, inside);
   return back ? shuffle(run, 4, words) : run;
 }
 
@@ -246,7 +246,7 @@ void FunctionEmitter::emit_turned_block(const Turn& turn, const TurnPlaces& at, 
   Value* to =
       builder_.CreateAdd(builder_.CreateMul(row, at.to_step), builder_.CreateMul(column, i64(elements)));
   to = builder_.CreateAdd(at.to, to);
-  const int bytes = turn.parts * kPart;
+  const int bytes = turn.parts * kLaneBytes;
   llvm::Type* vector = vector_of(memory_type(type), bytes / size);
   std::vector<Value*> lines;
   for (int i = 0; i < pixels; ++i) {
