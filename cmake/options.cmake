@@ -35,12 +35,18 @@ if(GALATEA_SANITIZE_ADDRESS)
   # which takes a fifth of clang's time to look for part of what the address sanitizer finds: accesses behind an object.
   target_compile_options(galatea_options INTERFACE -fsanitize=address $<$<NOT:$<BOOL:$<TARGET_PROPERTY:GALATEA_OWN_CODE_OF_TESTS>>>:-fsanitize=undefined>
     -fno-sanitize=object-size -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  # A fifth of clang's time more, for ./dev test --all: stacks after return; accesses by null, which the address sanitizer tells of anyway;
+  # misaligned accesses and pointers that wrap where all memory has the type that it is read as.
+  if(NOT GALATEA_SANITIZE_ALL)
+    target_compile_options(galatea_options INTERFACE -fsanitize-address-use-after-return=never -fno-sanitize=null
+      $<$<NOT:$<BOOL:$<TARGET_PROPERTY:GALATEA_READS_BYTES>>>:-fno-sanitize=alignment,pointer-overflow>)
+  endif()
   # Places of the source that reports name are a million addresses in a program: where it may lie anywhere, each start of one writes them
   # all anew, a quarter of the time of a short run.
   target_link_options(galatea_options INTERFACE -fsanitize=address,undefined $<$<STREQUAL:$<TARGET_PROPERTY:TYPE>,EXECUTABLE>:-no-pie>)
 endif()
 # galatea_fuzzed(TARGET [SOURCES...]): what libFuzzer steers by, in the libraries (or in some of a library's sources)
-# that read foreign bytes or text. Everywhere, it would double the time of all tests under the sanitizers. As
+# that read foreign bytes or text. In the build of ./dev fuzz alone: tests of the language would take a third longer. As
 # -fsanitize=fuzzer-no-link has it, but for the name, by which clang would want precompiled headers of their own.
 function(galatea_fuzzed target)
   if(GALATEA_FUZZ AND CMAKE_CXX_COMPILER_ID MATCHES "Clang")
@@ -55,6 +61,14 @@ function(galatea_fuzzed target)
       endforeach()
     endif()
   endif()
+endfunction()
+# galatea_reads_bytes(TARGET): its code takes bytes for numbers, and counts in pointers.
+function(galatea_reads_bytes target)
+  foreach(part ${target} ${target}_often)
+    if(TARGET ${part})
+      set_target_properties(${part} PROPERTIES GALATEA_READS_BYTES ON)
+    endif()
+  endforeach()
 endfunction()
 if(GALATEA_SANITIZE_THREAD)
   target_compile_options(galatea_options INTERFACE -fsanitize=thread -fno-omit-frame-pointer)
@@ -118,9 +132,9 @@ endfunction()
 
 # galatea_library(NAME SOURCES... [PUBLIC ...] [PRIVATE ...] [ALONE SOURCES...] [ONCE | GLUE] [TESTS_RUN_OFTEN] [OFTEN SOURCES...])
 # declares the library of one folder; those ALONE are made anew often. A library whose code runs ONCE for a program, never for a sample, is
-# compiled with -O1, in a fifth to a third less time. GLUE declares, prints, or hands on to others: -Og takes another sixth less. Under the
-# sanitizers, where clang takes two fifths of the time with -O0, both are compiled with that; under the address sanitizer, which runs all
-# tests, unless TESTS_RUN_OFTEN what is in them. Those of its sources that run OFTEN after all are compiled with -O2.
+# compiled with -O1, in a fifth to a third less time. GLUE declares, prints, or hands on to others: -Og takes another sixth less. Those of
+# its sources that run OFTEN after all are compiled with -O2. Clang takes two fifths of the time with -O0: under the thread sanitizer, where
+# few tests compute, all is compiled with that; under the address sanitizer what runs ONCE or is GLUE, unless TESTS_RUN_OFTEN what is in it.
 function(galatea_library name)
   cmake_parse_arguments(ARG "ONCE;GLUE;TESTS_RUN_OFTEN" "" "SOURCES;PUBLIC;PRIVATE;ALONE;OFTEN" ${ARGN})
   if(NOT ARG_SOURCES)  # a layer that has no source yet still takes part in linking
@@ -140,14 +154,13 @@ function(galatea_library name)
     target_link_libraries(${part} PUBLIC galatea_options ${ARG_PUBLIC} PRIVATE ${ARG_PRIVATE})
     galatea_unity(${part} ${ARG_ALONE})
   endforeach()
-  if((ARG_ONCE OR ARG_GLUE) AND (GALATEA_SANITIZE_THREAD OR NOT ARG_TESTS_RUN_OFTEN))
-    galatea_precompile_light(galatea_${name})
-  else()
-    galatea_precompile(galatea_${name} library)
-  endif()
-  if(ARG_OFTEN)
-    galatea_precompile(galatea_${name}_often library)
-  endif()
+  foreach(part ${parts})
+    if(GALATEA_SANITIZE_THREAD OR (part STREQUAL "galatea_${name}" AND (ARG_ONCE OR ARG_GLUE) AND NOT ARG_TESTS_RUN_OFTEN))
+      galatea_precompile_light(${part})
+    else()
+      galatea_precompile(${part} library)
+    endif()
+  endforeach()
   if(ARG_ONCE)
     target_compile_options(galatea_${name} PRIVATE $<$<CONFIG:Release>:-O1>)
   elseif(ARG_GLUE)

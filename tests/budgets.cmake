@@ -14,12 +14,12 @@ set(GALATEA_BUDGET_cuda_test 170)
 set(GALATEA_BUDGET_cuda_text_test 15)
 set(GALATEA_BUDGET_dali_test 55)
 set(GALATEA_BUDGET_docs_test 15)
-set(GALATEA_BUDGET_dsl_mutation_test 50)
 set(GALATEA_BUDGET_dsl_test 200)
 set(GALATEA_BUDGET_end_to_end_test 20)
 set(GALATEA_BUDGET_far_test 60)
 set(GALATEA_BUDGET_faults_test 15)
 set(GALATEA_BUDGET_fmt_test 170)
+set(GALATEA_BUDGET_fuzz_test 60000)  # inputs of all fuzz targets
 set(GALATEA_BUDGET_gpu_test 145)  # a case for each reason that cuFile does not read
 set(GALATEA_BUDGET_graph_test 80)
 set(GALATEA_BUDGET_includes_test 10)

@@ -226,7 +226,12 @@ class Batch {
   std::vector<Running> running_;
 };
 
-class BatchLaunches : public ::testing::TestWithParam<std::pair<const char*, const char*>> {};
+class BatchLaunches : public ::testing::TestWithParam<std::pair<const char*, const char*>> {
+ protected:
+  void SetUp() override {
+    if (leaves_single_threads()) GTEST_SKIP() << kSingleThread;
+  }
+};
 
 /// Each kernel over all its parameter sets, twice: a batch of ragged samples in one launch.
 TEST_P(BatchLaunches, EqualStages) {

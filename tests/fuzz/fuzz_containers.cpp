@@ -19,16 +19,15 @@
 #include "stdlib_ops/native/record_source.h"
 #include "stdlib_ops/native/tfrecord.h"
 #include "stdlib_ops/native/webdataset.h"
+#include "tests/fuzz/target.h"
 #include "tests/native/plain_call.h"
 
-namespace galatea::native {
+namespace galatea::fuzz::of_containers {
 namespace {
 
-const std::string kName = "made.up";
+using namespace galatea::native;
 
-void require(bool condition) {
-  if (!condition) std::abort();
-}
+const std::string kName = "made.up";
 
 /// Memory as the runtime gives it, of no more than a few times what the file has.
 struct Outputs {
@@ -220,13 +219,13 @@ constexpr Status (*kReaders[])(const ByteSource&) = {
     read_indices,  read_fits,    read_lmdb,      read_records, read_manifest, read_chunks_of_lz4};
 
 }  // namespace
-}  // namespace galatea::native
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+GALATEA_FUZZ_TARGET(containers, 1500)(const uint8_t* data, size_t size) {
   using namespace galatea::native;
-  if (size == 0) return 0;
+  if (size == 0) return;
   const auto file = bytes_in_memory(kName, std::string(reinterpret_cast<const char*>(data) + 1, size - 1));
   const galatea::Status status = kReaders[data[0] % std::size(kReaders)](*file);
   if (!status) require(status.error().message().find(kName) != std::string::npos);
-  return 0;
 }
+
+}  // namespace galatea::fuzz::of_containers

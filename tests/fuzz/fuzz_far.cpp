@@ -8,13 +8,13 @@
 #include "stdlib_ops/native/far/account.h"
 #include "stdlib_ops/native/far/address.h"
 #include "stdlib_ops/native/far/listing.h"
+#include "tests/fuzz/target.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+namespace galatea::fuzz::of_far {
+
+GALATEA_FUZZ_TARGET(far, 6000)(const uint8_t* data, size_t size) {
   using namespace galatea::native::far;
-  auto require = [](bool condition) {
-    if (!condition) std::abort();
-  };
-  if (size == 0) return 0;
+  if (size == 0) return;
   const std::string text(reinterpret_cast<const char*>(data) + 1, size - 1);
   if (data[0] % 4 == 0) {
     const auto page = parse_list_page(text, "s3://b/d");
@@ -36,7 +36,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     require(percent_decoded(percent_encoded(text)) == text);
     const std::string there = join("https://h/d", text);
     require(is_far(there) || there.front() == '/');
-    if (!is_far(text)) return 0;
+    if (!is_far(text)) return;
     const auto address = parse_address(text);
     require(address || !address.error().message().empty());
     if (address && address->store == Store::kWeb) {
@@ -45,5 +45,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
       require(address->shown.find('?') == std::string::npos);
     }
   }
-  return 0;
 }
+
+}  // namespace galatea::fuzz::of_far

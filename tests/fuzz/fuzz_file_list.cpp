@@ -7,32 +7,33 @@
 
 #include "stdlib_ops/native/far/address.h"
 #include "stdlib_ops/native/file_source.h"
+#include "tests/fuzz/target.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+namespace galatea::fuzz::of_file_list {
+
+GALATEA_FUZZ_TARGET(file_list, 10000)(const uint8_t* data, size_t size) {
   using namespace galatea::native;
-  auto require = [](bool condition) {
-    if (!condition) std::abort();
-  };
   std::istringstream in(std::string(reinterpret_cast<const char*>(data), size));
   auto files = parse_file_list(in, "list.txt", "root");
   if (!files) {
     require(files.error().message().find("list.txt") != std::string::npos);
-    return 0;
+    return;
   }
   require(!files->empty());
   std::ostringstream text;
   for (const FileEntry& file : *files) {
     require(!file.path.empty() && file.label >= 0);
-    if (far::is_far(file.path)) return 0;  // its name leaves out what may be secret
+    if (far::is_far(file.path)) return;  // its name leaves out what may be secret
     text << file.name << ' ' << file.label << '\n';
   }
   std::istringstream again_in(text.str());
   auto again = parse_file_list(again_in, "again.txt", "root");
-  if (!again) return 0;  // a line at the limit of its length may have grown past it
+  if (!again) return;  // a line at the limit of its length may have grown past it
   require(again->size() == files->size());
   for (size_t i = 0; i < files->size(); ++i) {
     require((*again)[i].path == (*files)[i].path && (*again)[i].name == (*files)[i].name &&
             (*again)[i].label == (*files)[i].label);
   }
-  return 0;
 }
+
+}  // namespace galatea::fuzz::of_file_list

@@ -7,15 +7,18 @@
 #include <string>
 
 #include "dsl/formatter/formatter.h"
+#include "tests/fuzz/target.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using namespace galatea;
-  if (size > 8192) return 0;
+namespace galatea::fuzz::of_fmt {
+
+GALATEA_FUZZ_TARGET(fmt, 120)(const uint8_t* data, size_t size) {
+  if (size > 8192) return;
   SourceMap sources;
   const std::string text(reinterpret_cast<const char*>(data), size);
   const dsl::FormatResult once = dsl::format_source("fuzz", text, sources);
-  if (!once.diagnostics.empty()) return 0;
+  if (!once.diagnostics.empty()) return;
   const dsl::FormatResult twice = dsl::format_source("fuzz", once.text, sources);
   if (!twice.diagnostics.empty() || twice.changed) std::abort();
-  return 0;
 }
+
+}  // namespace galatea::fuzz::of_fmt

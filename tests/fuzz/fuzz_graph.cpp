@@ -10,9 +10,10 @@
 #include "compiler/op/schema.h"
 #include "compiler/passes/pass_runner.h"
 #include "stdlib_ops/register_all.h"
+#include "tests/fuzz/target.h"
 
+namespace galatea::fuzz::of_graph {
 namespace {
-using namespace galatea;
 
 bool knows_more(const ir::Type& written, const ir::Type& derived) {
   for (size_t d = 0; d < written.extents.size() && d < derived.extents.size(); ++d)
@@ -40,26 +41,24 @@ bool claims_extents(const ir::Graph& graph) {
 }
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+GALATEA_FUZZ_TARGET(graph, 2500)(const uint8_t* data, size_t size) {
   static const op::Registry kRegistry = [] {
     op::Registry all;
     ops::register_all(all);
     return all;
   }();
-  auto require = [](bool condition) {
-    if (!condition) std::abort();
-  };
-  if (size > 4096) return 0;
+  if (size > 4096) return;
   SourceMap sources;
   auto graph = ir::read_graph(std::string(reinterpret_cast<const char*>(data), size), sources, kRegistry);
   if (!graph) {
     require(!graph.error().message().empty());
-    return 0;
+    return;
   }
   std::string text = to_text(*graph);
   auto again = ir::read_graph(text, sources, kRegistry);
   require(again && to_text(*again) == text);
-  if (claims_extents(*graph)) return 0;
+  if (claims_extents(*graph)) return;
   require(passes::run_passes(*graph, kRegistry, {}).has_value());
-  return 0;
 }
+
+}  // namespace galatea::fuzz::of_graph

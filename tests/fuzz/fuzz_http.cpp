@@ -9,11 +9,12 @@
 #include <string_view>
 
 #include "base/json.h"
+#include "tests/fuzz/target.h"
 #include "tools/serve/server.h"
 
+namespace galatea::fuzz::of_http {
 namespace {
 
-using namespace galatea;
 using namespace galatea::tools::serve;
 
 constexpr const char* kToken = "0123456789abcdef0123456789abcdef";
@@ -70,17 +71,14 @@ bool is_let_in(const Request& request) {
   return knows_host && has_token;
 }
 
-void require(bool condition) {
-  if (!condition) std::abort();
-}
-
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+GALATEA_FUZZ_TARGET(http, 8000)(const uint8_t* data, size_t size) {
   const Request request = request_of({reinterpret_cast<const char*>(data), size});
   const Response response = server().answer(request);
   require(response.status == 403 || is_let_in(request));
   require(response.headers.contains("Content-Security-Policy"));
   if (response.type == "application/json") require(parse_json(response.body).is_object());
-  return 0;
 }
+
+}  // namespace galatea::fuzz::of_http

@@ -8,10 +8,11 @@
 #include <vector>
 
 #include "stdlib_ops/native/image.h"
+#include "tests/fuzz/target.h"
 
+namespace galatea::fuzz::of_image {
 namespace {
 
-using namespace galatea;
 using namespace galatea::native;
 
 constexpr int64_t kMemory = int64_t{64} << 20;
@@ -28,10 +29,6 @@ class BoundedScratch final : public Scratch {
  private:
   std::vector<uint8_t> memory_;
 };
-
-void require(bool condition) {
-  if (!condition) std::abort();
-}
 
 struct Choice {
   DecodeOptions options;
@@ -64,8 +61,8 @@ void check_crop(const std::vector<uint8_t>& whole, int64_t width, const std::vec
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  if (size < 8) return 0;
+GALATEA_FUZZ_TARGET(image, 4000)(const uint8_t* data, size_t size) {
+  if (size < 8) return;
   constexpr DType kDTypes[] = {DType::kU8,  DType::kI8,  DType::kU16, DType::kF32,
                                DType::kI32, DType::kU32, DType::kI16, DType::kF16};
   Choice choice{{.type = static_cast<ImageType>(data[0] % 5),
@@ -78,10 +75,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   auto header = read_header(bytes, choice.options.page);
   if (!header) {
     require(!header.error().message().empty());
-    return 0;
+    return;
   }
   require(header->height > 0 && header->width > 0 && header->orientation >= 1 && header->orientation <= 8);
-  if (header->height * header->width > kPixels / header->channels) return 0;
+  if (header->height * header->width > kPixels / header->channels) return;
   bool swap = choice.options.adjust_orientation && swaps_axes(header->orientation);
   Window all{0, 0, swap ? header->width : header->height, swap ? header->height : header->width};
   auto pixel =
@@ -95,5 +92,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     require(part_status.has_value());
     check_crop(whole, all.x1, part, window, pixel);
   }
-  return 0;
 }
+
+}  // namespace galatea::fuzz::of_image

@@ -8,12 +8,12 @@
 #include <string>
 
 #include "policy/search/journal.h"
+#include "tests/fuzz/target.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+namespace galatea::fuzz::of_journal {
+
+GALATEA_FUZZ_TARGET(journal, 1000)(const uint8_t* data, size_t size) {
   using namespace galatea::policy;
-  auto require = [](bool condition) {
-    if (!condition) std::abort();
-  };
   const int memory = ::memfd_create("journal", MFD_CLOEXEC);
   require(memory >= 0);
   const std::string path = "/proc/self/fd/" + std::to_string(memory);
@@ -28,7 +28,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     if (!journal) {
       require(!journal.error().message().empty());
       ::close(memory);
-      return 0;
+      return;
     }
     require(journal->cut_off() <= size);
     ended = journal->ended().size();
@@ -38,5 +38,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   require(again && again->cut_off() == 0);
   require(again->ended().size() == ended && again->open_trials().size() == open);
   ::close(memory);
-  return 0;
 }
+
+}  // namespace galatea::fuzz::of_journal

@@ -6,21 +6,21 @@
 #include <string>
 
 #include "compiler/kernel/kernel.h"
+#include "tests/fuzz/target.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using namespace galatea;
-  auto require = [](bool condition) {
-    if (!condition) std::abort();
-  };
-  if (size > 4096) return 0;
+namespace galatea::fuzz::of_kernel {
+
+GALATEA_FUZZ_TARGET(kernel, 6000)(const uint8_t* data, size_t size) {
+  if (size > 4096) return;
   SourceMap sources;
   auto kernel = kernel::read_kernel(std::string(reinterpret_cast<const char*>(data), size), sources);
   if (!kernel) {
     require(!kernel.error().message().empty());
-    return 0;
+    return;
   }
   std::string text = to_text(*kernel);
   auto again = kernel::read_kernel(text, sources);
   require(again && to_text(*again) == text);
-  return 0;
 }
+
+}  // namespace galatea::fuzz::of_kernel

@@ -8,7 +8,9 @@
 
 #include "compiler/codegen/cuda/device_kernel_text.h"
 #include "compiler/codegen/kernel_cache.h"
+#include "tests/fuzz/target.h"
 
+namespace galatea::fuzz::of_kernel_entry {
 namespace {
 
 /// Two inputs, two parameters.
@@ -35,9 +37,9 @@ void read_facts(const std::string& text) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+GALATEA_FUZZ_TARGET(kernel_entry, 10000)(const uint8_t* data, size_t size) {
   using namespace galatea::codegen;  // NOLINT
-  if (size == 0) return 0;
+  if (size == 0) return;
   const std::string rest(reinterpret_cast<const char*>(data) + 1, size - 1);
   read_facts(rest);
   const DecodedEntry foreign = decode_entry(rest, "key");
@@ -53,5 +55,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (!own.object || !(*own.object == object) || own.facts != facts) std::abort();
   file[size % file.size()] = static_cast<char>(file[size % file.size()] ^ (1 << (data[0] % 8)));
   if (decode_entry(file, key).object || decode_entry(file, key).problem.empty()) std::abort();
-  return 0;
 }
+
+}  // namespace galatea::fuzz::of_kernel_entry

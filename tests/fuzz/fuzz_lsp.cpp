@@ -11,11 +11,12 @@
 #include <string_view>
 
 #include "stdlib_ops/register_all.h"
+#include "tests/fuzz/target.h"
 #include "tools/lsp/server.h"
 
+namespace galatea::fuzz::of_lsp {
 namespace {
 
-using namespace galatea;
 using tools::lsp::Json;
 
 constexpr const char* kUri = "file:///fuzz.dali-dsl";
@@ -61,8 +62,8 @@ Json message_of(std::string_view line) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  if (size > 4096) return 0;
+GALATEA_FUZZ_TARGET(lsp, 15)(const uint8_t* data, size_t size) {
+  if (size > 4096) return;
   size_t answers = 0;
   tools::lsp::Server server(registry(),
                             [&](const Json& message) { answers += message.contains("id") ? 1 : 0; });
@@ -78,5 +79,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     rest.remove_prefix(std::min(end + 1, rest.size()));
   }
   server.work(never);
-  return 0;
 }
+
+}  // namespace galatea::fuzz::of_lsp

@@ -7,9 +7,11 @@
 
 #include "dsl/frontend.h"
 #include "stdlib_ops/register_all.h"
+#include "tests/fuzz/target.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using namespace galatea;
+namespace galatea::fuzz::of_parameter {
+
+GALATEA_FUZZ_TARGET(parameter, 150)(const uint8_t* data, size_t size) {
   static const op::Registry kRegistry = [] {
     op::Registry all;
     ops::register_all(all);
@@ -31,5 +33,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     render_text(diagnostic, sources);
   }
   if (result.ok == has_error) std::abort();
-  return 0;
 }
+
+}  // namespace galatea::fuzz::of_parameter

@@ -6,17 +6,15 @@
 #include <string>
 
 #include "dsl/frontend.h"
+#include "tests/fuzz/target.h"
 
+namespace galatea::fuzz::of_parser {
 namespace {
 constexpr size_t kRendered = 4;  ///< of an input's diagnostics: drawing all of them took half the time
 }
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using namespace galatea;
-  auto require = [](bool condition) {
-    if (!condition) std::abort();
-  };
-  if (size > (1 << 16)) return 0;
+GALATEA_FUZZ_TARGET(parser, 250)(const uint8_t* data, size_t size) {
+  if (size > (1 << 16)) return;
   std::string text(reinterpret_cast<const char*>(data), size);
   SourceMap sources;
   std::vector<Diagnostic> diagnostics;
@@ -26,8 +24,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     require(diagnostic.span.begin <= diagnostic.span.end && diagnostic.span.end <= text.size());
     if (rendered++ < kRendered) render_text(diagnostic, sources);
   }
-  if (!diagnostics.empty()) return 0;
+  if (!diagnostics.empty()) return;
   std::vector<Diagnostic> again;
   require(dsl::print_ast("fuzz.dali-dsl", text, sources, again) == tree && again.empty());
-  return 0;
 }
+
+}  // namespace galatea::fuzz::of_parser

@@ -14,12 +14,11 @@
 #include "policy/table.h"
 #include "policy/trim.h"
 #include "policy/writer.h"
+#include "tests/fuzz/target.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using namespace galatea;
-  auto require = [](bool condition) {
-    if (!condition) std::abort();
-  };
+namespace galatea::fuzz::of_policy {
+
+GALATEA_FUZZ_TARGET(policy, 100)(const uint8_t* data, size_t size) {
   const std::string text(reinterpret_cast<const char*>(data), size);
   // The same bytes as a call or as a string of another library.
   if (Result<policy::Document> made = policy::document_of(text); !made)
@@ -43,7 +42,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   }
   if (!read.document) {
     require(!read.diagnostics.empty());
-    return 0;
+    return;
   }
   const std::string written = policy::to_json(*read.document);
   const policy::ReadResult again = policy::read_policy(sources.add("again.json", written), sources);
@@ -57,5 +56,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string trimmed = policy::to_json(policy::trimmed(*read.document));
   require(policy::read_policy(sources.add("trimmed.json", trimmed), sources).document.has_value());
   require(!policy::pipeline_of(*read.document).empty());
-  return 0;
 }
+
+}  // namespace galatea::fuzz::of_policy

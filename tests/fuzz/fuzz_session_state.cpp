@@ -9,12 +9,10 @@
 #include "base/checksum.h"
 #include "base/json.h"
 #include "runtime/session_state.h"
+#include "tests/fuzz/target.h"
 
+namespace galatea::fuzz::of_session_state {
 namespace {
-
-void require(bool condition) {
-  if (!condition) std::abort();
-}
 
 void look_at(const std::string& text) {
   using namespace galatea::runtime;
@@ -26,13 +24,14 @@ void look_at(const std::string& text) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+GALATEA_FUZZ_TARGET(session_state, 8000)(const uint8_t* data, size_t size) {
   const std::string text(reinterpret_cast<const char*>(data), size);
   look_at(text);
   auto document = galatea::parse_json(text);
-  if (!document.is_object()) return 0;
+  if (!document.is_object()) return;
   document.erase("check");
   document["check"] = fmt::format("{:016x}", galatea::checksum(galatea::json_text(document)));
   look_at(galatea::json_text(document));
-  return 0;
 }
+
+}  // namespace galatea::fuzz::of_session_state

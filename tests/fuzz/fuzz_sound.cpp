@@ -7,30 +7,27 @@
 
 #include "stdlib_ops/native/bytes.h"
 #include "stdlib_ops/native/sound/sound_file.h"
+#include "tests/fuzz/target.h"
 
+namespace galatea::fuzz::of_sound {
 namespace {
 
-using namespace galatea;
 using namespace galatea::native;
 
 constexpr int64_t kMostElements = int64_t{1} << 18;
 
-void require(bool condition) {
-  if (!condition) std::abort();
-}
-
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  if (size < 2 || !SoundLibrary::shared()) return 0;
+GALATEA_FUZZ_TARGET(sound, 800)(const uint8_t* data, size_t size) {
+  if (size < 2 || !SoundLibrary::shared()) return;
   const auto file = SoundFile::open(bytes_elsewhere("the file", {data + 2, size - 2}));
   if (!file) {
     require(!file.error().message().empty());
-    return 0;
+    return;
   }
   const int64_t frames = (*file)->frames(), channels = (*file)->channels();
   require(frames >= 0 && channels > 0 && (*file)->rate() > 0);
-  if (frames > kMostElements / channels) return 0;
+  if (frames > kMostElements / channels) return;
   const bool mono = data[0] % 2 == 1;
   const int64_t begin = data[1] * frames / 256;
   std::vector<int32_t> out(static_cast<size_t>((frames - begin) * (mono ? 1 : channels)));
@@ -38,5 +35,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const Status status = mono ? (*file)->read_mono(begin, frames, dtype, out.data())
                              : (*file)->read(begin, frames, dtype, out.data());
   require(status || !status.error().message().empty());
-  return 0;
 }
+
+}  // namespace galatea::fuzz::of_sound

@@ -12,16 +12,16 @@
 #include "stdlib_ops/native/bytes.h"
 #include "stdlib_ops/native/video/paint.h"
 #include "stdlib_ops/native/video_functions.h"
+#include "tests/fuzz/target.h"
 #include "tests/native/plain_call.h"
 
-namespace galatea::native::video {
+namespace galatea::fuzz::of_video {
 namespace {
 
-constexpr int64_t kMostFrames = 8, kSide = 16;
+using namespace galatea::native;
+using namespace galatea::native::video;
 
-void require(bool condition) {
-  if (!condition) std::abort();
-}
+constexpr int64_t kMostFrames = 8, kSide = 16;
 
 void decode(std::span<const uint8_t> bytes) {
   FilmLibrary library({});
@@ -105,10 +105,10 @@ void feed(std::span<const uint8_t> bytes) {
 }
 
 }  // namespace
-}  // namespace galatea::native::video
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  galatea::native::video::decode({data, size});
-  galatea::native::video::feed({data, size});
-  return 0;
+GALATEA_FUZZ_TARGET(video, 150)(const uint8_t* data, size_t size) {
+  decode({data, size});
+  feed({data, size});
 }
+
+}  // namespace galatea::fuzz::of_video

@@ -7,6 +7,7 @@
 #include "stdlib_ops/native/fits.h"
 #include "tests/readers/recorded_cases.h"
 #include "tests/readers/run_text.h"
+#include "tests/support/cases.h"
 
 namespace galatea::testing {
 namespace {
@@ -82,6 +83,7 @@ std::string alone(const std::string& name, int64_t hdu) {
 }
 
 TEST(DamagedFits, AnyByte) {
+  if (leaves_single_threads()) GTEST_SKIP() << kSingleThread;
   for (const auto& [name, hdu] : std::vector<std::pair<std::string, int64_t>>{
            {"plain.fits", 12}, {"rice.fits", 2}, {"rounded.fits", 4}, {"gzip.fits", 3}, {"masks.fits", 3}}) {
     SCOPED_TRACE(name);
@@ -95,6 +97,7 @@ TEST(DamagedFits, AnyByte) {
 
 /// Every number of a header, in turn, is another one: no crash, no more memory than the file may hold.
 TEST(DamagedFits, AnyNumberOfAHeader) {
+  if (leaves_single_threads()) GTEST_SKIP() << kSingleThread;
   int changed = 0, errors = 0;
   for (const char* name : {"plain.fits", "rice.fits", "rounded.fits"}) {
     const std::string whole = alone(name, 2);

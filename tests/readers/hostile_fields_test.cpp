@@ -118,6 +118,7 @@ uint64_t bytes_read() {
 class HostileFields : public ::testing::Test {
  protected:
   void SetUp() override {
+    if (leaves_single_threads()) GTEST_SKIP() << kSingleThread;
     fs::remove_all(folder_);
     fs::create_directories(folder_ / "frames");
     fs::create_directories(folder_ / "images");

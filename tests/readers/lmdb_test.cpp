@@ -14,6 +14,7 @@
 #include "stdlib_ops/native/caffe.h"
 #include "stdlib_ops/native/lmdb.h"
 #include "tests/readers/run_text.h"
+#include "tests/support/cases.h"
 #include "tests/support/own_folder.h"
 
 namespace galatea::testing {
@@ -171,6 +172,7 @@ Tree tree_of(int entries, size_t value = 100) {
 }
 
 TEST(DamagedLmdb, EveryByteAndLength) {
+  if (leaves_single_threads()) GTEST_SKIP() << kSingleThread;
   for (const auto& [entries, value] : {std::pair{3, size_t{5}}, {60, size_t{100}}, {1, size_t{5000}}}) {
     const std::string all = tree_of(entries, value).bytes;
     SCOPED_TRACE(entries);

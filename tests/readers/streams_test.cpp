@@ -14,6 +14,7 @@
 #include "stdlib_ops/native/register_natives.h"
 #include "stdlib_ops/register_all.h"
 #include "tests/readers/run_text.h"
+#include "tests/support/cases.h"
 #include "tests/support/own_folder.h"
 
 namespace galatea::testing {
@@ -285,6 +286,7 @@ TEST_F(Streams, SayWhatIsWrongWithACall) {
 
 /// As bash expands them.
 TEST(Paths, BracesAreThoseOfShells) {
+  if (leaves_single_threads()) GTEST_SKIP() << kSingleThread;
   auto expanded = [](const std::string& text) {
     auto names = native::expand_braces(text);
     return names ? *names : Names{names.error().message()};

@@ -13,12 +13,19 @@
 namespace galatea::testing {
 
 inline constexpr int64_t kWhole = 100;
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if defined(__SANITIZE_THREAD__)
+inline constexpr bool kSanitizesThreads = true;
+#elif defined(__has_feature)
+inline constexpr bool kSanitizesThreads = __has_feature(thread_sanitizer);
+#else
+inline constexpr bool kSanitizesThreads = false;
+#endif
+#if defined(__SANITIZE_ADDRESS__)
 inline constexpr bool kSanitized = true;
 #elif defined(__has_feature)
-inline constexpr bool kSanitized = __has_feature(address_sanitizer) || __has_feature(thread_sanitizer);
+inline constexpr bool kSanitized = kSanitizesThreads || __has_feature(address_sanitizer);
 #else
-inline constexpr bool kSanitized = false;
+inline constexpr bool kSanitized = kSanitizesThreads;
 #endif
 inline constexpr int64_t kUsualScale = kSanitized ? 1 : 3;
 
@@ -65,6 +72,12 @@ inline bool in_share(std::string_view name) {
 
 /// Of a table: whether this run takes the case of this name.
 inline bool takes(std::string_view name) { return scale() == kWhole || in_share(name); }
+
+/// Whether this run leaves to others what runs on one thread: the thread sanitizer has nothing to say of it. The usual
+/// build does it, the address sanitizer's, and `--all`.
+inline bool leaves_single_threads() { return kSanitizesThreads && scale() != kWhole; }
+inline constexpr const char* kSingleThread =
+    "what runs on one thread: in the usual build, under the address sanitizer, or at the full scale";
 
 /// Whether this run leaves to others what another's library alone does (NVRTC, when it compiles our texts): no sanitizer
 /// sees into it. The usual build does it, and `--all`.

@@ -18,6 +18,7 @@
 #include "stdlib_ops/native/video/paint.h"
 #include "stdlib_ops/native/video_functions.h"
 #include "tests/readers/run_text.h"
+#include "tests/support/cases.h"
 
 namespace galatea::testing {
 namespace {
@@ -113,6 +114,7 @@ TEST(Films, FramesAndTimesAreThoseOfPyAv) {
 
 /// Decoders are shared by the clips that follow each other, and stand anywhere.
 TEST(Films, AnyFramesComeInAnyOrder) {
+  if (leaves_single_threads()) GTEST_SKIP() << kSingleThread;
   video::FilmLibrary library({});
   std::mt19937 draw(7);
   for (const auto& [name, facts] : recorded()["films"].items()) {
