@@ -334,6 +334,7 @@ INSTANTIATE_TEST_SUITE_P(Schedules, BatchLaunches,
                                            std::pair{"FAKE_CUDA_PERMUTED", "1"}));
 
 TEST(BatchLaunch, LargeCallsAreTiledWhereTheyMay) {
+  if (leaves_single_threads()) GTEST_SKIP() << kSingleThread;
   FakeCuda fake;
   auto context = fake_context();
   auto module = compile(context);

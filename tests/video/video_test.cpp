@@ -301,6 +301,7 @@ TEST(ReadersVideo, OlderWordsMeanTheSame) {
 /// What reads greys alone gets the luma that the film holds, labels or not; of a film whose matrix is another than
 /// that of the greys, and where what fills up is no grey, all channels.
 TEST(ReadersVideo, GiveTheLumaWhereNobodySeesMore) {
+  if (leaves_single_threads()) GTEST_SKIP() << kSingleThread;
   const auto greys = [](const std::string& film, const std::string& args, const std::string& exact) {
     return first_bytes(run_text(
         fmt::format(
