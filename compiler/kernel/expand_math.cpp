@@ -56,7 +56,7 @@ Expr expand_power(const Expr& base, const Expr& exponent) {
   return is_signed_int(type) ? select(exponent < const_int(0, type), const_int(0, type), result) : result;
 }
 
-Expr expand_op(const ExprNode& node, const std::vector<Expr>& args) {
+Expr expand_op(const ExprNode& node, const Operands& args) {
   if (node.op == ScalarOp::kPowInt) return expand_power(args[0], args[1]);
   Expr x = convert(args[0], DType::kF64);
   Expr y = args.size() > 1 ? convert(args[1], DType::kF64) : const_float(0, DType::kF64);
@@ -64,17 +64,13 @@ Expr expand_op(const ExprNode& node, const std::vector<Expr>& args) {
 }
 
 Expr expand(const Expr& e, NodeMap<Expr>& done) {
+  if (e->args.empty()) return e;
   if (auto found = done.find(e.get()); found != done.end()) return found->second;
-  bool changed = false;
-  std::vector<Expr> args;
-  for (const Expr& arg : e->args) {
-    args.push_back(expand(arg, done));
-    changed |= args.back().get() != arg.get();
-  }
+  Operands args = detail::changed_args(*e, [&](const Expr& arg) { return expand(arg, done); });
   Expr out = e;
   if (e->kind == ExprKind::kOp && is_math(e->op)) {
-    out = expand_op(*e, args);
-  } else if (changed) {
+    out = expand_op(*e, args.empty() ? e->args : args);
+  } else if (!args.empty()) {
     out = detail::with_args(*e, std::move(args));
   }
   done.emplace(e.get(), out);

@@ -5,7 +5,6 @@
 #include "compiler/kernel/expr.h"
 
 #include <algorithm>
-#include <set>
 #include <utility>
 
 #include "base/result.h"
@@ -47,16 +46,17 @@ bool same_head(const ExprNode& a, const ExprNode& b) {
          a.fill == b.fill && a.args.size() == b.args.size();
 }
 
-using Pairs = std::set<std::pair<const ExprNode*, const ExprNode*>>;
-bool same_nodes(const Expr& a, const Expr& b, bool with_origins, Pairs& equal_pairs) {
+/// `known`: of nodes that were compared before, the other one, if it was equal.
+bool same_nodes(const Expr& a, const Expr& b, bool with_origins, NodeMap<const ExprNode*>& known) {
   if (a.get() == b.get()) return true;
   if (!a || !b || hash_of(a) != hash_of(b) || !same_head(*a, *b)) return false;
   if (with_origins && a->origin != b->origin) return false;
-  if (equal_pairs.contains({a.get(), b.get()})) return true;
+  if (a->args.empty()) return true;
+  if (const auto* found = known.find(a.get()); found && found->second == b.get()) return true;
   for (size_t i = 0; i < a->args.size(); ++i) {
-    if (!same_nodes(a->args[i], b->args[i], with_origins, equal_pairs)) return false;
+    if (!same_nodes(a->args[i], b->args[i], with_origins, known)) return false;
   }
-  equal_pairs.insert({a.get(), b.get()});
+  known[a.get()] = b.get();
   return true;
 }
 
@@ -70,7 +70,7 @@ bool is_float_const(const Expr& e, double value) {
   return is_structural(e) && is_float(e->type) && e->value == cell_from_double(e->type, value);
 }
 
-Expr raw_op(ScalarOp op, DType type, std::vector<Expr> args) {
+Expr raw_op(ScalarOp op, DType type, Operands args) {
   ExprNode node;
   node.kind = ExprKind::kOp;
   node.op = op;
@@ -80,7 +80,7 @@ Expr raw_op(ScalarOp op, DType type, std::vector<Expr> args) {
 }
 
 /// Of a constant made of constants: what it is made of, if a user's number is among them.
-uint64_t folded_origin(uint64_t made_by, const std::vector<Expr>& args) {
+uint64_t folded_origin(uint64_t made_by, const Operands& args) {
   uint64_t hash = mix(0x6A09E667F3BCC909U, made_by);
   bool of_user = false;
   for (const Expr& arg : args) {
@@ -91,12 +91,10 @@ uint64_t folded_origin(uint64_t made_by, const std::vector<Expr>& args) {
 }
 
 /// All operands constant and no flag raised: the result.
-Expr fold(ScalarOp op, DType type, const std::vector<Expr>& args) {
-  std::vector<Cell> cells;
-  for (const Expr& arg : args) {
-    if (!is_const(arg)) return {};
-    cells.push_back(arg->value);
-  }
+Expr fold(ScalarOp op, DType type, const Operands& args) {
+  if (!std::all_of(args.begin(), args.end(), is_const)) return {};
+  SmallVector<Cell, 3> cells;
+  for (const Expr& arg : args) cells.push_back(arg->value);
   uint32_t flags = 0;
   // Comparisons are evaluated in their operands' type.
   DType evaluated = is_comparison(op) ? args[0]->type : type;
@@ -113,7 +111,7 @@ bool is_commutative(ScalarOp op) {
 }
 
 /// Integer identities; all exact modulo 2^bits.
-Expr simplify_int(ScalarOp op, DType type, std::vector<Expr>& args) {
+Expr simplify_int(ScalarOp op, DType type, Operands& args) {
   if (args.size() != 2) return {};
   if (is_commutative(op) && is_const(args[0])) std::swap(args[0], args[1]);
   const Expr& a = args[0];
@@ -178,7 +176,7 @@ Expr simplify_int(ScalarOp op, DType type, std::vector<Expr>& args) {
 }
 
 /// Float identities that hold for every value, signed zeros included (payloads of NaN carry no meaning).
-Expr simplify_float(ScalarOp op, const std::vector<Expr>& args) {
+Expr simplify_float(ScalarOp op, const Operands& args) {
   switch (op) {
     case ScalarOp::kMul:
       if (is_one(args[1])) return args[0];
@@ -204,12 +202,12 @@ Expr simplify_float(ScalarOp op, const std::vector<Expr>& args) {
   return {};
 }
 
-Expr simplify_compare(ScalarOp op, const std::vector<Expr>& args) {
+Expr simplify_compare(ScalarOp op, const Operands& args) {
   if (!is_integral(args[0]->type) || !same_meaning(args[0], args[1])) return {};
   return const_bool(op == ScalarOp::kEq || op == ScalarOp::kLe || op == ScalarOp::kGe);
 }
 
-Expr simplify_select(const std::vector<Expr>& args) {
+Expr simplify_select(const Operands& args) {
   if (is_const(args[0])) return args[0]->value.bits != 0 ? args[1] : args[2];
   if (same_meaning(args[1], args[2])) return args[1];
   return {};
@@ -227,7 +225,7 @@ Expr through_single(ScalarOp op, DType type, const Expr& value) {
   return {};
 }
 
-void check_types(ScalarOp op, DType type, const std::vector<Expr>& args) {
+void check_types(ScalarOp op, DType type, const Operands& args) {
   GALATEA_CHECK(static_cast<int>(args.size()) == num_operands(op),
                 std::string(name_of(op)) + ": number of operands");
   for (const Expr& arg : args)
@@ -306,7 +304,7 @@ Expr tap() { return indexed_leaf(ExprKind::kTap, 0, DType::kI64); }
 Expr accumulator(DType type) { return indexed_leaf(ExprKind::kAcc, 0, type); }
 Expr var(int index, DType type) { return indexed_leaf(ExprKind::kVar, index, type); }
 
-Expr load(LoadTarget target, DType type, std::vector<Expr> indices, Border border, Cell fill) {
+Expr load(LoadTarget target, DType type, Operands indices, Border border, Cell fill) {
   for (const Expr& index : indices) {
     GALATEA_CHECK(index && index->type == DType::kI64, "indices of a load are i64");
   }
@@ -321,7 +319,7 @@ Expr load(LoadTarget target, DType type, std::vector<Expr> indices, Border borde
 }
 
 Expr philox_word(Expr key, Expr counter_low, Expr counter_high, int word) {
-  std::vector<Expr> args = {std::move(key), std::move(counter_low), std::move(counter_high)};
+  Operands args = {std::move(key), std::move(counter_low), std::move(counter_high)};
   for (const Expr& arg : args) GALATEA_CHECK(arg && arg->type == DType::kU64, "operands of philox are u64");
   if (is_const(args[0]) && is_const(args[1]) && is_const(args[2])) {
     return user_constant(DType::kU32,
@@ -348,7 +346,7 @@ Expr load_flat(int buffer, DType type, Expr offset) {
 
 // ---- operations
 
-Expr make_op(ScalarOp op, DType type, std::vector<Expr> args) {
+Expr make_op(ScalarOp op, DType type, Operands args) {
   check_types(op, type, args);
   if (is_conversion(op)) {
     if (args[0]->type == type) return args[0];
@@ -427,12 +425,12 @@ int64_t const_value(const Expr& e) {
 }
 
 bool same(const Expr& a, const Expr& b) {
-  Pairs equal_pairs;
-  return same_nodes(a, b, false, equal_pairs);
+  NodeMap<const ExprNode*> known;
+  return same_nodes(a, b, false, known);
 }
 bool same_meaning(const Expr& a, const Expr& b) {
-  Pairs equal_pairs;
-  return same_nodes(a, b, true, equal_pairs);
+  NodeMap<const ExprNode*> known;
+  return same_nodes(a, b, true, known);
 }
 
 uint64_t hash_of(const Expr& e) {
@@ -455,7 +453,7 @@ void for_each_node(const Expr& e, const std::function<void(const Expr&)>& visit)
 
 namespace detail {
 
-Expr with_args(const ExprNode& node, std::vector<Expr> args) {
+Expr with_args(const ExprNode& node, Operands args) {
   switch (node.kind) {
     case ExprKind::kOp:
       return make_op(node.op, node.type, std::move(args));

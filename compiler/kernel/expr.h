@@ -24,6 +24,7 @@
 
 #include "base/dtype.h"
 #include "base/scalar_op.h"
+#include "base/small_vector.h"
 #include "base/source.h"
 
 namespace galatea::kernel {
@@ -88,6 +89,9 @@ class Expr {
   const ExprNode* node_ = nullptr;
 };
 
+/// What an operation is of, or the indices of a load: no operation has more than three operands.
+using Operands = SmallVector<Expr, 3>;
+
 /// How many handles share a node. A copy of the node is another node, which nobody shares yet.
 class ShareCount {
  public:
@@ -114,7 +118,7 @@ struct ExprNode {
   LoadTarget target;              ///< kLoad
   Border border = Border::kNone;  ///< kLoad; applies to every index; kNone promises that all are inside
   Cell fill;                      ///< kLoad with kConstant
-  std::vector<Expr> args;
+  Operands args;
   Span span;
   uint64_t hash = 0;   ///< of the structure; the builders below set it, 0 means not known
   uint32_t kinds = 0;  ///< bit k: it, or what it is made of, has a node of ExprKind k
@@ -149,15 +153,14 @@ Expr axis(int index);
 Expr reduce_axis(int index);
 Expr tap();
 Expr accumulator(DType type);
-Expr load(LoadTarget target, DType type, std::vector<Expr> indices, Border border = Border::kNone,
-          Cell fill = {});
+Expr load(LoadTarget target, DType type, Operands indices, Border border = Border::kNone, Cell fill = {});
 Expr philox_word(Expr key, Expr counter_low, Expr counter_high, int word);
 Expr var(int index, DType type);
 Expr load_flat(int buffer, DType type, Expr offset);
 
 // ---- operations; operand types must be equal (GALATEA_CHECK), constants fold, neutral elements vanish where
 // that is exact (x+0 and x*1 on integers; never on floats where the sign of zero or NaN would change).
-Expr make_op(ScalarOp op, DType type, std::vector<Expr> args);
+Expr make_op(ScalarOp op, DType type, Operands args);
 Expr convert(Expr value, DType to);   ///< kConvert; the value itself if already of that type
 Expr saturate(Expr value, DType to);  ///< kSaturate
 Expr select(Expr condition, Expr a, Expr b);

@@ -7,7 +7,20 @@ namespace galatea::kernel {
 namespace detail {
 
 /// Rebuilds a node with other operands.
-Expr with_args(const ExprNode& node, std::vector<Expr> args);
+Expr with_args(const ExprNode& node, Operands args);
+
+/// What `change` makes of a node's operands; none where it answers each with itself, as it mostly does.
+template <typename F>
+Operands changed_args(const ExprNode& node, const F& change) {
+  Operands args;
+  for (size_t k = 0; k < node.args.size(); ++k) {
+    Expr arg = change(node.args[k]);
+    if (args.empty() && arg.get() == node.args[k].get()) continue;
+    if (args.empty()) args.assign(node.args.begin(), node.args.begin() + k);
+    args.push_back(std::move(arg));
+  }
+  return args;
+}
 
 template <typename F>
 Expr rewrite_node(const Expr& e, const F& replace, NodeMap<Expr>& done, uint32_t kinds = ~uint32_t{0}) {
@@ -20,17 +33,8 @@ Expr rewrite_node(const Expr& e, const F& replace, NodeMap<Expr>& done, uint32_t
   if (auto found = done.find(e.get()); found != done.end()) return found->second;
   Expr out = replace(e);
   if (!out) {
-    // A list of operands is made for the first that changes: most of what is looked at stays as it is.
-    std::vector<Expr> args;
-    for (size_t k = 0; k < e->args.size(); ++k) {
-      Expr arg = rewrite_node(e->args[k], replace, done, kinds);
-      if (args.empty() && arg.get() == e->args[k].get()) continue;
-      if (args.empty()) {
-        args.reserve(e->args.size());
-        args.assign(e->args.begin(), e->args.begin() + static_cast<std::ptrdiff_t>(k));
-      }
-      args.push_back(std::move(arg));
-    }
+    Operands args =
+        changed_args(*e, [&](const Expr& arg) { return rewrite_node(arg, replace, done, kinds); });
     out = args.empty() ? e : with_args(*e, std::move(args));
   }
   done.emplace(e.get(), out);

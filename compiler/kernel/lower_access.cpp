@@ -269,19 +269,14 @@ class Translator {
     if (e->args.empty()) return e;
     if (lowering_.box_arm_ > 0 && e.get() == lowering_.box_choice_->select)
       return run(e->args[static_cast<size_t>(lowering_.box_arm_)]);
-    std::vector<Expr> args;
-    bool changed = false;
-    for (const Expr& arg : e->args) {
-      args.push_back(run(arg));
-      changed |= args.back().get() != arg.get();
-    }
-    if (const Expr part = part_of_block(*e, args)) return part;
-    return changed ? detail::with_args(*e, std::move(args)) : e;
+    Operands args = detail::changed_args(*e, [&](const Expr& arg) { return run(arg); });
+    if (const Expr part = part_of_block(*e, args.empty() ? e->args : args)) return part;
+    return args.empty() ? e : detail::with_args(*e, std::move(args));
   }
 
   /// What is left of a division by the constant length of blocks, where loops go block by block: the number of
   /// the block, or the place within it. Empty: it is no such division.
-  Expr part_of_block(const ExprNode& e, const std::vector<Expr>& args) const {
+  Expr part_of_block(const ExprNode& e, const Operands& args) const {
     if (e.kind != ExprKind::kOp || (e.op != ScalarOp::kDiv && e.op != ScalarOp::kRem)) return {};
     if (e.type != DType::kI64 || !is_const(args[1]) || const_value(args[1]) <= 1) return {};
     const int64_t length = const_value(args[1]);

@@ -8,7 +8,6 @@
 // 2-core AMD EPYC, Zen 5).
 #include <algorithm>
 #include <functional>
-#include <unordered_set>
 
 #include "compiler/kernel/lower_channels.h"
 #include "compiler/kernel/lowering.h"
@@ -30,14 +29,14 @@ bool is_pointwise(const Kernel& kernel, const Stage& stage) {
     const KernelInput& input = kernel.inputs[static_cast<size_t>(load.target.index)];
     return input.dense_axes == static_cast<int>(input.extents.size());
   };
-  std::unordered_set<const ExprNode*> seen;
+  NodeSet seen;
   // A box about pixels is asked for by the loops (lower_box.cpp).
   const std::optional<lowering::Box> box =
       kernel.stages.size() == 1 ? lowering::match_box(stage) : std::nullopt;
   const bool whole_pixels = box && !box->bounds(stage.rank() - 1);
   const std::function<bool(const Expr&)> plain = [&](const Expr& e) {
     if (e->kind == ExprKind::kAxis) return false;
-    if (!seen.insert(e.get()).second) return true;
+    if (!seen.insert(e.get())) return true;
     if (whole_pixels && e.get() == box->select) return plain(e->args[1]) && plain(e->args[2]);
     if (e->kind == ExprKind::kLoad && e->args.size() == stage.extents.size() && is_dense(*e)) {
       bool own = true;

@@ -173,9 +173,9 @@ bool GatherLoop::add_offset(const Expr& e, GatherOffset* out) {
 /// Finds the gathers; false if there are none that this file has a form for.
 bool GatherLoop::find() {
   find_comparisons();
-  std::unordered_set<const ExprNode*> seen;
+  NodeSet seen;
   const std::function<void(const Expr&)> visit = [&](const Expr& e) {
-    if (!seen.insert(e.get()).second) return;
+    if (!seen.insert(e.get())) return;
     for (const Expr& arg : e->args) visit(arg);
     if (e->kind != ExprKind::kLoadFlat || !varies(e->args[0])) return;
     GatherOffset offset;
@@ -455,9 +455,9 @@ Expr GatherLoop::rewritten(const Expr& value, Place place) const {
 
 /// Finds the conditions under which what was gathered counts, and whether all gathers stand under one.
 void GatherLoop::find_conditions() {
-  std::unordered_set<const ExprNode*> seen;
+  NodeSet seen;
   const std::function<void(const Expr&)> visit = [&](const Expr& e) {
-    if (!seen.insert(e.get()).second) return;
+    if (!seen.insert(e.get())) return;
     if (is_op(e, ScalarOp::kSelect) && gathers_.contains(e->args[1].get())) {
       visit(e->args[0]);
       visit(e->args[2]);

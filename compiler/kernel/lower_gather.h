@@ -3,7 +3,6 @@
 
 #include <optional>
 #include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
 #include "compiler/kernel/loops.h"

@@ -8,7 +8,6 @@
 // Off, `geometry-chain` with exact=False takes 1.1 times as long (`./dev bench geometry-chain`, 2-core AMD
 // EPYC, Zen 5).
 #include <algorithm>
-#include <unordered_set>
 
 #include "compiler/kernel/lower_gather.h"
 
@@ -118,7 +117,7 @@ class RowGuard {
   }
 
   void visit(const Expr& e) {
-    if (!seen_.insert(e.get()).second) return;
+    if (!seen_.insert(e.get())) return;
     if (e->kind == ExprKind::kOp && e->op == ScalarOp::kSelect && varies(e->args[0]) &&
         !contains(e->args[0], ExprKind::kLoadFlat) && !is_guard(e->args[0])) {
       std::vector<Expr> narrowed;
@@ -134,7 +133,7 @@ class RowGuard {
 
   const For& loop_;
   std::vector<Expr> guards_, narrowed_;
-  std::unordered_set<const ExprNode*> seen_;
+  NodeSet seen_;
 };
 
 }  // namespace

@@ -53,14 +53,10 @@ class Narrower {
       : ranges_(promised), params_(params) {}
 
   Expr run(const Expr& e) {
+    if (e->args.empty()) return e;
     if (const auto found = done_.find(e.get()); found != done_.end()) return found->second;
-    std::vector<Expr> args;
-    bool changed = false;
-    for (const Expr& arg : e->args) {
-      args.push_back(run(arg));
-      changed |= args.back().get() != arg.get();
-    }
-    Expr out = changed ? detail::with_args(*e, std::move(args)) : e;
+    Operands args = detail::changed_args(*e, [&](const Expr& arg) { return run(arg); });
+    Expr out = args.empty() ? e : detail::with_args(*e, std::move(args));
     if (const Expr narrow = narrowed(out)) {
       NodeSet seen;
       note_params(out, seen);
@@ -94,7 +90,7 @@ class Narrower {
     const auto type = type_for(needs);
     if (!type) return {};
     InType made;
-    std::vector<Expr> args;
+    Operands args;
     for (const Expr& arg : e->args) args.push_back(in_type(arg, *type, made));
     return compares ? binary(e->op, args[0], args[1]) : make_op(e->op, e->type, std::move(args));
   }
@@ -134,7 +130,7 @@ class Narrower {
     } else if (e->op == ScalarOp::kConvert) {
       out = convert(e->args[0], type);
     } else {
-      std::vector<Expr> args;
+      Operands args;
       for (const Expr& arg : e->args) args.push_back(is_bool(arg->type) ? arg : in_type(arg, type, made));
       out = make_op(e->op, type, std::move(args));
     }

@@ -213,7 +213,7 @@ Expr narrow_arithmetic(const Expr& e) {
   if (!is_integral(x->type) || size_of(x->type) <= size_of(e->type) || x->kind != ExprKind::kOp ||
       x->op == ScalarOp::kConvert || !has_narrow_parts(x, e->type))
     return {};
-  std::vector<Expr> args;
+  Operands args;
   for (const Expr& arg : x->args) args.push_back(convert(arg, e->type));
   return make_op(x->op, e->type, std::move(args));
 }
@@ -251,14 +251,10 @@ Expr simplify_node(const Expr& e) {
 class Simplifier {
  public:
   Expr run(const Expr& e) {
+    if (e->args.empty()) return e;
     if (auto found = done_.find(e.get()); found != done_.end()) return found->second;
-    bool changed = false;
-    std::vector<Expr> args;
-    for (const Expr& arg : e->args) {
-      args.push_back(run(arg));
-      changed |= args.back().get() != arg.get();
-    }
-    Expr out = changed ? detail::with_args(*e, std::move(args)) : e;
+    Operands args = detail::changed_args(*e, [&](const Expr& arg) { return run(arg); });
+    Expr out = args.empty() ? e : detail::with_args(*e, std::move(args));
     // Each rewrite removes an operation, or lowers a conversion or moves it down, so this ends.
     if (const Expr next = simplify_node(out)) out = run(next);
     done_.emplace(e.get(), out);

@@ -51,15 +51,11 @@ namespace {
 Expr rewrite_loads_once(const Expr& e, const LoadRewriter& replace, NodeMap<Expr>& done) {
   if (!contains(e, ExprKind::kLoad)) return e;
   if (auto found = done.find(e.get()); found != done.end()) return found->second;
-  bool changed = false;
-  std::vector<Expr> args;
-  for (const Expr& arg : e->args) {
-    args.push_back(rewrite_loads_once(arg, replace, done));
-    changed |= args.back().get() != arg.get();
-  }
+  Operands args =
+      detail::changed_args(*e, [&](const Expr& arg) { return rewrite_loads_once(arg, replace, done); });
   Expr out;
-  if (e->kind == ExprKind::kLoad) out = replace(e, args);
-  if (!out) out = changed ? detail::with_args(*e, std::move(args)) : e;
+  if (e->kind == ExprKind::kLoad) out = replace(e, args.empty() ? e->args : args);
+  if (!out) out = args.empty() ? e : detail::with_args(*e, std::move(args));
   done.emplace(e.get(), out);
   return out;
 }
@@ -70,7 +66,7 @@ Expr rewrite_loads(const Expr& e, const LoadRewriter& replace) {
   return e ? rewrite_loads_once(e, replace, done) : e;
 }
 
-Expr substitute_axes(const Expr& e, const std::vector<Expr>& axes) {
+Expr substitute_axes(const Expr& e, std::span<const Expr> axes) {
   if (!e) return e;
   return rewrite_kinds(e, bit_of(ExprKind::kAxis), [&](const Expr& node) {
     return node->kind == ExprKind::kAxis ? axes[static_cast<size_t>(node->index)] : Expr();

@@ -6,6 +6,7 @@
 #include <array>
 #include <functional>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "compiler/kernel/kernel.h"
@@ -27,10 +28,10 @@ bool is_output(const Kernel& kernel, int stage);
 int only_reader(const Kernel& kernel, int stage);
 
 /// `replace` is asked for every load, with its indices already rewritten; an empty answer keeps it.
-using LoadRewriter = std::function<Expr(const Expr& original, const std::vector<Expr>& indices)>;
+using LoadRewriter = std::function<Expr(const Expr& original, const Operands& indices)>;
 Expr rewrite_loads(const Expr& e, const LoadRewriter& replace);
 /// axis(d) becomes axes[d].
-Expr substitute_axes(const Expr& e, const std::vector<Expr>& axes);
+Expr substitute_axes(const Expr& e, std::span<const Expr> axes);
 /// acc becomes `value`.
 Expr substitute_accumulator(const Expr& e, const Expr& value);
 /// `finish` of a band or reduction, written out.

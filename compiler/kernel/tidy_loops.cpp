@@ -9,10 +9,9 @@
 // Neither moves a load out of an If, a division that may raise a flag, or anything that loads out of
 // a GPU's grid loop or a loop around phases.
 #include <algorithm>
-#include <map>
-#include <tuple>
+#include <bit>
 #include <unordered_map>
-#include <unordered_set>
+#include <utility>
 
 #include "compiler/kernel/division.h"
 #include "compiler/kernel/lowering.h"
@@ -26,7 +25,7 @@ bool is_leaf(const Expr& e) {
 }
 
 /// The expressions of a statement that rewrites may replace (sizes of band tables stay over parameters).
-std::vector<Expr*> exprs_of(Statement& statement) {
+SmallVector<Expr*, 4> exprs_of(Statement& statement) {
   if (auto* n = std::get_if<For>(&statement.node)) return {&n->begin, &n->end};
   if (auto* n = std::get_if<Let>(&statement.node)) return {&n->value};
   if (auto* n = std::get_if<Declare>(&statement.node)) return {&n->init};
@@ -38,16 +37,35 @@ std::vector<Expr*> exprs_of(Statement& statement) {
   return {};
 }
 
-std::vector<Block*> blocks_of(Statement& statement) {
+SmallVector<Block*, 2> blocks_of(Statement& statement) {
   if (auto* n = std::get_if<For>(&statement.node)) return {&n->body};
   if (auto* n = std::get_if<Phase>(&statement.node)) return {&n->body};
   if (auto* n = std::get_if<If>(&statement.node)) return {&n->then_body, &n->else_body};
   return {};
 }
 
+/// A set of variables, or of buffers.
+class Numbers {
+ public:
+  void insert(int number) {
+    const auto at = static_cast<size_t>(number);
+    if (at >= has_.size()) has_.resize(at + 1);
+    has_[at] = true;
+  }
+  void erase(int number) {
+    if (contains(number)) has_[static_cast<size_t>(number)] = false;
+  }
+  bool contains(int number) const {
+    return static_cast<size_t>(number) < has_.size() && has_[static_cast<size_t>(number)];
+  }
+
+ private:
+  std::vector<bool> has_;
+};
+
 /// What a block changes: variables it defines or assigns, buffers it stores to.
 struct Changes {
-  std::unordered_set<int> vars, buffers;
+  Numbers vars, buffers;
 
   void add(const Block& block) {
     for_each_statement(block, [&](const Statement& statement) {
@@ -84,10 +102,11 @@ class Hoister {
 
  private:
   bool invariant(const Expr& e, bool conditional) {
+    if (e->kind == ExprKind::kVar) return !changes_.vars.contains(e->index);
+    if (e->args.empty()) return true;
     auto& memo = memo_[conditional ? 1 : 0];
     if (auto found = memo.find(e.get()); found != memo.end()) return found->second;
     bool fixed = true;
-    if (e->kind == ExprKind::kVar) fixed = !changes_.vars.contains(e->index);
     if (e->kind == ExprKind::kLoadFlat)
       fixed = loads_ && !conditional && !changes_.buffers.contains(e->index);
     if (doubtful_divisor(*e) != nullptr) fixed = false;
@@ -113,13 +132,9 @@ class Hoister {
     if (invariant(e, conditional)) {
       out = name_of_value(e);
     } else {
-      std::vector<Expr> args;
-      bool changed = false;
-      for (const Expr& arg : e->args) {
-        args.push_back(hoist(arg, conditional, done));
-        changed |= args.back().get() != arg.get();
-      }
-      if (changed) out = detail::with_args(*e, std::move(args));
+      Operands args =
+          detail::changed_args(*e, [&](const Expr& arg) { return hoist(arg, conditional, done); });
+      if (!args.empty()) out = detail::with_args(*e, std::move(args));
     }
     done.emplace(e.get(), out);
     keep_.push_back(e);
@@ -156,7 +171,7 @@ class Hoister {
   Changes changes_;
   Block before_;
   const Block* body_ = nullptr;
-  std::unordered_set<int> moved_;
+  Numbers moved_;
   NodeMap<bool> memo_[2];
   NodeMap<Expr> done_, done_conditional_;
   std::unordered_multimap<uint64_t, std::pair<Expr, Expr>> named_;
@@ -176,6 +191,56 @@ void hoist_block(LoopKernel& kernel, Block& block) {
   block = std::move(out);
 }
 
+/// Nodes of loops: one for each operation on the same operands.
+class NodeTable {
+ public:
+  /// The node like `head` with the operands `args`; empty, and to be filled, where there is none yet. Good until
+  /// the next call.
+  Expr& of(const ExprNode& head, const Operands& args) {
+    if (2 * (size_ + 1) > places_.size()) grow();
+    Expr& place = find(head, args);
+    size_ += place ? 0 : 1;
+    return place;
+  }
+
+ private:
+  static uint64_t value_of(const ExprNode& head) {
+    return head.kind == ExprKind::kConst ? head.value.bits : 0;
+  }
+  static uint64_t hash_of(const ExprNode& head, const Operands& args) {
+    uint64_t hash = static_cast<uint64_t>(head.kind) | static_cast<uint64_t>(head.type) << 8 |
+                    static_cast<uint64_t>(head.op) << 16 | static_cast<uint64_t>(head.index) << 32;
+    const auto add = [&](uint64_t word) { hash = (std::rotl(hash, 23) ^ word) * 0x9E3779B97F4A7C15U; };
+    add(value_of(head));
+    for (const Expr& arg : args) add(reinterpret_cast<uintptr_t>(arg.get()));
+    return hash >> 20;
+  }
+  static bool is_same(const ExprNode& a, const ExprNode& b, const Operands& args) {
+    return a.kind == b.kind && a.type == b.type && a.op == b.op && a.index == b.index &&
+           value_of(a) == value_of(b) &&
+           std::equal(a.args.begin(), a.args.end(), args.begin(), args.end(),
+                      [](const Expr& x, const Expr& y) { return x.get() == y.get(); });
+  }
+  Expr& find(const ExprNode& head, const Operands& args) {
+    const size_t mask = places_.size() - 1;
+    size_t at = hash_of(head, args) & mask;
+    while (places_[at] && !is_same(*places_[at], head, args)) at = (at + 1) & mask;
+    return places_[at];
+  }
+  void grow() {
+    std::vector<Expr> old(places_.empty() ? 64 : 4 * places_.size());
+    old.swap(places_);
+    for (Expr& e : old) {
+      if (!e) continue;
+      Expr& place = find(*e, e->args);
+      place = std::move(e);
+    }
+  }
+
+  std::vector<Expr> places_;
+  size_t size_ = 0;
+};
+
 /// Names what the statements of one block use more than once.
 class Sharer {
  public:
@@ -193,7 +258,7 @@ class Sharer {
     }
     Block out;
     for (Statement& statement : block) {
-      for (const ExprNode* node : volatile_names_) names_.erase(node);
+      for (const ExprNode* node : volatile_names_) names_[node] = {};
       volatile_names_.clear();
       for (Expr* e : exprs_of(statement)) *e = name(*e, out);
       out.push_back(std::move(statement));
@@ -202,38 +267,21 @@ class Sharer {
   }
 
  private:
-  using Key = std::tuple<int, int, int, int, uint64_t, std::vector<const ExprNode*>>;
-
   Expr intern(const Expr& e) {
-    if (auto found = interned_.find(e.get()); found != interned_.end()) return found->second;
-    std::vector<Expr> args;
-    std::vector<const ExprNode*> pointers;
-    bool changed = false;
-    for (const Expr& arg : e->args) {
-      args.push_back(intern(arg));
-      pointers.push_back(args.back().get());
-      changed |= args.back().get() != arg.get();
+    const bool leaf = e->args.empty();
+    if (auto found = leaf ? nullptr : interned_.find(e.get())) return found->second;
+    Operands args = detail::changed_args(*e, [&](const Expr& arg) { return intern(arg); });
+    const bool changed = !args.empty();
+    Expr& known = table_.of(*e, changed ? args : e->args);
+    if (!known) known = changed ? with_same_op(*e, std::move(args)) : e;
+    if (!leaf) {
+      interned_.emplace(e.get(), known);
+      keep_.push_back(e);
     }
-    const Key key{static_cast<int>(e->kind),
-                  static_cast<int>(e->type),
-                  static_cast<int>(e->op),
-                  e->index,
-                  e->kind == ExprKind::kConst ? e->value.bits : 0,
-                  pointers};
-    Expr out;
-    if (auto found = table_.find(key); found != table_.end()) {
-      out = found->second;
-    } else {
-      out = changed ? with_same_op(*e, std::move(args)) : e;
-      table_.emplace(key, out);
-      keep_.push_back(out);
-    }
-    interned_.emplace(e.get(), out);
-    keep_.push_back(e);
-    return out;
+    return known;
   }
   /// A copy with other operands that are equal in value; no folding, so that keys stay true.
-  static Expr with_same_op(const ExprNode& e, std::vector<Expr> args) {
+  static Expr with_same_op(const ExprNode& e, Operands args) {
     ExprNode node = e;
     node.args = std::move(args);
     return Expr::of(std::move(node));
@@ -246,49 +294,50 @@ class Sharer {
             e.op == ScalarOp::kNeg);
   }
   void count(const Expr& e, bool offset) {
-    ++uses_[e.get()];
+    if (is_leaf(e)) return;
+    Use& use = uses_[e.get()];
     const bool in_offset = offset && linear(*e);
-    if (in_offset) offsets_.insert(e.get());
-    if (!counted_.insert(e.get())) return;
+    use.in_offset |= in_offset;
+    if (use.count++ > 0) return;
     for (const Expr& arg : e->args) count(arg, in_offset || e->kind == ExprKind::kLoadFlat);
   }
   bool is_volatile(const Expr& e) {
+    if (e->kind == ExprKind::kVar) return mutable_.contains(e->index);
+    if (e->args.empty()) return false;
     if (auto found = volatile_.find(e.get()); found != volatile_.end()) return found->second;
-    bool changes = (e->kind == ExprKind::kVar && mutable_.contains(e->index)) ||
-                   (e->kind == ExprKind::kLoadFlat && written_.buffers.contains(e->index));
+    bool changes = e->kind == ExprKind::kLoadFlat && written_.buffers.contains(e->index);
     for (const Expr& arg : e->args) changes = is_volatile(arg) || changes;
     volatile_.emplace(e.get(), changes);
     return changes;
   }
   Expr name(const Expr& e, Block& out) {
     if (is_leaf(e)) return e;
-    if (auto found = names_.find(e.get()); found != names_.end()) return found->second;
-    std::vector<Expr> args;
-    bool changed = false;
-    for (const Expr& arg : e->args) {
-      args.push_back(name(arg, out));
-      changed |= args.back().get() != arg.get();
-    }
-    Expr value = changed ? with_same_op(*e, std::move(args)) : e;
-    if (uses_[e.get()] >= 2 && !offsets_.contains(e.get())) {
+    if (auto found = names_.find(e.get()); found != names_.end() && found->second) return found->second;
+    Operands args = detail::changed_args(*e, [&](const Expr& arg) { return name(arg, out); });
+    Expr value = args.empty() ? e : with_same_op(*e, std::move(args));
+    if (const Use use = uses_[e.get()]; use.count >= 2 && !use.in_offset) {
       kernel_.var_types.push_back(e.type());
       const int variable = static_cast<int>(kernel_.var_types.size()) - 1;
       out.push_back({Let{variable, value}, {}});
       value = var(variable, e.type());
     }
-    names_.emplace(e.get(), value);
+    names_[e.get()] = value;
     if (is_volatile(e)) volatile_names_.push_back(e.get());
     return value;
   }
 
+  struct Use {
+    int count = 0;
+    bool in_offset = false;
+  };
+
   LoopKernel& kernel_;
   Changes written_;
-  std::unordered_set<int> mutable_;
+  Numbers mutable_;
   NodeMap<Expr> interned_;
-  std::unordered_map<const ExprNode*, Expr> names_;
-  std::map<Key, Expr> table_;
-  NodeMap<int> uses_;
-  NodeSet counted_, offsets_;
+  NodeTable table_;
+  NodeMap<Use> uses_;
+  NodeMap<Expr> names_;  ///< empty: its value has changed since
   NodeMap<bool> volatile_;
   std::vector<const ExprNode*> volatile_names_;
   std::vector<Expr> keep_;
@@ -301,7 +350,7 @@ void share_block(LoopKernel& kernel, Block& block) {
 }
 
 /// Removes definitions that nothing uses any more.
-void drop_unused(Block& block, const std::unordered_set<int>& used) {
+void drop_unused(Block& block, const Numbers& used) {
   block.erase(std::remove_if(block.begin(), block.end(),
                              [&](const Statement& s) {
                                const auto* let = std::get_if<Let>(&s.node);
@@ -313,18 +362,15 @@ void drop_unused(Block& block, const std::unordered_set<int>& used) {
 }
 
 /// Variables that are other names of leaves are replaced by them.
-void propagate_copies(Block& block, std::unordered_map<int, Expr>& copies,
-                      const std::unordered_set<int>& assigned) {
+void propagate_copies(Block& block, std::vector<Expr>& copies, const Numbers& assigned) {
   const auto replace = [&](const Expr& e) -> Expr {
-    if (e->kind != ExprKind::kVar) return {};
-    const auto found = copies.find(e->index);
-    return found == copies.end() ? Expr() : found->second;
+    return e->kind == ExprKind::kVar ? copies[static_cast<size_t>(e->index)] : Expr();
   };
   for (Statement& statement : block) {
     for (Expr* e : exprs_of(statement)) *e = rewrite_kinds(*e, bit_of(ExprKind::kVar), replace);
     if (const auto* let = std::get_if<Let>(&statement.node); let && is_leaf(let->value))
       if (let->value->kind != ExprKind::kVar || !assigned.contains(let->value->index))
-        copies[let->var] = let->value;
+        copies[static_cast<size_t>(let->var)] = let->value;
     for (Block* inner : blocks_of(statement)) propagate_copies(*inner, copies, assigned);
   }
 }
@@ -333,16 +379,17 @@ void propagate_copies(Block& block, std::unordered_map<int, Expr>& copies,
 
 void tidy(LoopKernel& kernel) {
   hoist_block(kernel, kernel.body);
-  std::unordered_set<int> assigned;
+  Numbers assigned;
   for_each_statement(kernel.body, [&](const Statement& s) {
     if (const auto* n = std::get_if<Assign>(&s.node)) assigned.insert(n->var);
   });
-  std::unordered_map<int, Expr> copies;
+  std::vector<Expr> copies(kernel.var_types.size());
   propagate_copies(kernel.body, copies, assigned);
   share_block(kernel, kernel.body);
+  copies.resize(kernel.var_types.size());
   propagate_copies(kernel.body, copies, assigned);
   for (size_t before = 0, after = 1; before != after;) {
-    std::unordered_set<int> used;
+    Numbers used;
     NodeSet seen;
     const std::function<void(const Expr&)> mark = [&](const Expr& e) {
       if (!contains(e, ExprKind::kVar) || !seen.insert(e.get())) return;

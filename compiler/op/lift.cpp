@@ -235,14 +235,14 @@ class Lifter {
   Expr lift_source(const Stage& stage, const Expr& first, const Frame& frame) {
     const Expr position = kernel::axis(count(frame.mask) + static_cast<int>(stage.extents.size()));
     const ExprNode& x = *stage.source;
-    std::vector<Expr> indices = x.args;
+    kernel::Operands indices = x.args;
     // An axis that no stage has stands for that index until the load is lifted.
     for (Expr& index : indices)
       if (kernel::contains(index, ExprKind::kTap))
         index = kernel::axis(static_cast<int>(stage.extents.size()));
     const Expr lifted =
         translate_anew(kernel::load(x.target, x.type, std::move(indices), x.border, x.fill), frame);
-    std::vector<Expr> places = lifted->args;
+    kernel::Operands places = lifted->args;
     for (Expr& place : places)
       if (kernel::same(place, position)) place = first + kernel::tap();
     return kernel::load(lifted->target, lifted->type, std::move(places), lifted->border, lifted->fill);

@@ -95,7 +95,7 @@ class Builder {
     if (source.target.kind != LoadTarget::Kind::kStage) return;
     for (const auto& [value, place] : places_) {
       if (place.stage != source.target.index || place.origin.empty()) continue;
-      std::vector<Expr> indices = source.args;
+      kernel::Operands indices = source.args;
       for (size_t d = 0; d < indices.size(); ++d) {
         Expr& index = indices[static_cast<size_t>(place.axis_of[d])];
         if (!kernel::contains(index, ExprKind::kTap)) continue;

@@ -52,20 +52,15 @@ bool ScalarBounds::is_known(const Expr& e) {
 
 Expr ScalarBounds::guarded(const Expr& e) {
   if (auto found = guarded_.find(e.get()); found != guarded_.end()) return found->second;
-  std::vector<Expr> args;
-  bool changed = false;
-  for (const Expr& arg : e->args) {
-    args.push_back(guarded(arg));
-    changed |= args.back().get() != arg.get();
-  }
+  kernel::Operands args = kernel::detail::changed_args(*e, [&](const Expr& arg) { return guarded(arg); });
   const bool divides = e->kind == ExprKind::kOp && (e->op == ScalarOp::kDiv || e->op == ScalarOp::kRem) &&
-                       is_integral(e->type) && !kernel::is_const(args[1]);
+                       is_integral(e->type) && !kernel::is_const((args.empty() ? e->args : args)[1]);
   if (divides) {
+    if (args.empty()) args = e->args;
     args[1] = kernel::select(kernel::equal(args[1], zero(e->type)),
                              kernel::constant(e->type, cell_from_int(e->type, 1)), args[1]);
-    changed = true;
   }
-  Expr out = changed ? kernel::detail::with_args(*e, std::move(args)) : e;
+  Expr out = args.empty() ? e : kernel::detail::with_args(*e, std::move(args));
   guarded_.emplace(e.get(), out);
   return out;
 }

@@ -306,7 +306,7 @@ std::optional<Interval> Intervals::clamp_rule(const Expr& e, const Domain& domai
 }
 
 std::optional<Interval> Intervals::op_rule(const Expr& e, const std::vector<Interval>& args) {
-  auto apply = [&](std::vector<Expr> operands) {
+  auto apply = [&](kernel::Operands operands) {
     return kernel::make_op(e->op, e->type, std::move(operands));
   };
   const Interval& a = args[0];

@@ -167,7 +167,7 @@ class Import {
     }
     if (e->kind == ExprKind::kConst) return number(e);
     if (e->args.empty()) return e;
-    std::vector<Expr> args;
+    kernel::Operands args;
     for (const Expr& arg : e->args) args.push_back(run(arg));
     return kernel::detail::with_args(*e, std::move(args));
   }

@@ -35,7 +35,7 @@ bool can_inline(const Stage& map, const Stage& reader, const std::vector<Expr>& 
 
 void inline_into(Stage& reader, const Stage& map, int number) {
   for (Expr* part : element_parts(reader)) {
-    *part = rewrite_loads(*part, [&](const Expr& e, const std::vector<Expr>& indices) {
+    *part = rewrite_loads(*part, [&](const Expr& e, const Operands& indices) {
       return is_stage_load(e, number) ? substitute_axes(map.body, indices) : Expr();
     });
   }

@@ -48,7 +48,7 @@ class BandNarrower {
 
   /// The value of an expression that no call changes, loads of tables followed.
   Expr folded(const Expr& e) const {
-    return rewrite_loads(e, [&](const Expr& load, const std::vector<Expr>& at) {
+    return rewrite_loads(e, [&](const Expr& load, const Operands& at) {
       if (load->target.kind != LoadTarget::Kind::kStage || load->border != Border::kNone) return Expr();
       const Stage& table = kernel_.stages[static_cast<size_t>(load->target.index)];
       if (table.form != StageForm::kMap || !std::all_of(at.begin(), at.end(), is_const)) return Expr();
@@ -110,7 +110,7 @@ class BandNarrower {
       Stage& other = kernel_.stages[static_cast<size_t>(reader)];
       for (Expr* part : element_parts(other)) {
         const Expr source = part == &other.source ? *part : Expr();
-        *part = rewrite_loads(*part, [&](const Expr& e, const std::vector<Expr>& at) {
+        *part = rewrite_loads(*part, [&](const Expr& e, const Operands& at) {
           if (!is_stage_load(e, number)) return Expr();
           const Expr integer = load(e->target, DType::kI16, at, e->border);
           return source && e.get() == source.get() ? integer : convert(integer, DType::kF32);

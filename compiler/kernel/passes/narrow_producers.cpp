@@ -70,10 +70,10 @@ void narrow_axis(Kernel& kernel, int number, int d, const Window& window) {
   std::vector<Expr> axes;
   for (int a = 0; a < stage.rank(); ++a) axes.push_back(a == d ? window.position(d) : axis(a));
   for (Expr* part : element_parts(stage)) {
-    *part = rewrite_loads(substitute_axes(*part, axes), [&](const Expr& e, const std::vector<Expr>& indices) {
+    *part = rewrite_loads(substitute_axes(*part, axes), [&](const Expr& e, const Operands& indices) {
       for (const Follower& f : followers) {
         if (!is_stage_load(e, f.target)) continue;
-        std::vector<Expr> moved = indices;
+        Operands moved = indices;
         moved[static_cast<size_t>(f.index)] = axis(d);
         return load(e->target, e->type, moved, e->border, e->fill);
       }
@@ -141,7 +141,7 @@ bool narrow(Kernel& kernel, int number) {
   // A map whose elements are wanted several times is narrowed all the same: the window is never larger than
   // the whole unless a scale is 0, which a constant would show.
   std::vector<Window> windows = windows_of(reader, loads[0], producer);
-  std::vector<Expr> indices = loads[0]->args;
+  Operands indices = loads[0]->args;
   bool any = false;
   for (size_t d = 0; d < windows.size(); ++d) {
     Window& window = windows[d];
@@ -159,7 +159,7 @@ bool narrow(Kernel& kernel, int number) {
   }
   if (!any) return false;
   Expr narrowed = load(loads[0]->target, loads[0]->type, indices);
-  reader.body = rewrite_loads(reader.body, [&](const Expr& e, const std::vector<Expr>&) {
+  reader.body = rewrite_loads(reader.body, [&](const Expr& e, const Operands&) {
     return is_stage_load(e, number) ? narrowed : Expr();
   });
   for (size_t d = 0; d < windows.size(); ++d) {

@@ -74,7 +74,7 @@ int axis_of_groups_in_map(const Stage& reader, const Stage& map, int map_number,
     return -1;
   for (size_t d = 0; d < loads[0]->args.size(); ++d)
     if (d != at && mentions_axis(loads[0]->args[d], index->index)) return -1;
-  const Expr elsewhere = rewrite_loads(reader.body, [&](const Expr& e, const std::vector<Expr>&) {
+  const Expr elsewhere = rewrite_loads(reader.body, [&](const Expr& e, const Operands&) {
     return is_stage_load(e, map_number) ? constant(e->type, {}) : Expr();
   });
   return mentions_axis(elsewhere, index->index) ? -1 : index->index;
@@ -108,7 +108,7 @@ Stage grouped(const Kernel& kernel, const Stage& reader, int axis_of_reader, int
   }
   out.extents.push_back(grouping.size);
   for (Expr* part : element_parts(out))
-    *part = rewrite_loads(substitute_axes(*part, axes), [&](const Expr& e, const std::vector<Expr>& at) {
+    *part = rewrite_loads(substitute_axes(*part, axes), [&](const Expr& e, const Operands& at) {
       if (!is_stage_load(e, map_number)) return Expr();
       std::vector<Expr> indices;
       for (size_t d = 0; d < map.body->args.size(); ++d) {
@@ -146,7 +146,7 @@ Stage ungrouped(const Stage& stage, int axis_of_stage, int number, const Stage& 
 void put_behind(Kernel& kernel, int number, Stage stage) {
   for (size_t s = static_cast<size_t>(number) + 1; s < kernel.stages.size(); ++s)
     for (Expr* part : element_parts(kernel.stages[s]))
-      *part = rewrite_loads(*part, [&](const Expr& e, const std::vector<Expr>& indices) {
+      *part = rewrite_loads(*part, [&](const Expr& e, const Operands& indices) {
         if (e->target.kind != LoadTarget::Kind::kStage || e->target.index < number) return Expr();
         return load({LoadTarget::Kind::kStage, e->target.index + 1}, e->type, indices, e->border, e->fill);
       });
@@ -163,7 +163,7 @@ void read_groups(Kernel& kernel, int number) {
     const bool inside = std::ranges::all_of(loads, [](const Expr& e) { return e->border == Border::kNone; });
     if (kernel.stages[s].form == StageForm::kBand || !inside) continue;
     for (Expr* part : element_parts(kernel.stages[s]))
-      *part = rewrite_loads(*part, [&](const Expr& e, const std::vector<Expr>& indices) {
+      *part = rewrite_loads(*part, [&](const Expr& e, const Operands& indices) {
         return is_stage_load(e, number) ? substitute_axes(taken, indices) : Expr();
       });
   }

@@ -35,9 +35,8 @@ Stage merged(const Stage& producer, const Stage& map, int number, const std::vec
   if (out.form == StageForm::kBand) out.band_axis = axis_at[static_cast<size_t>(producer.band_axis)];
   if (out.form == StageForm::kScan) out.scan_axis = axis_at[static_cast<size_t>(producer.scan_axis)];
   Expr value = substitute_axes(finish_of(producer), axes);
-  out.finish = rewrite_loads(map.body, [&](const Expr& e, const std::vector<Expr>&) {
-    return is_stage_load(e, number) ? value : Expr();
-  });
+  out.finish = rewrite_loads(
+      map.body, [&](const Expr& e, const Operands&) { return is_stage_load(e, number) ? value : Expr(); });
   out.extents = map.extents;
   out.type = map.type;
   out.span = map.span;

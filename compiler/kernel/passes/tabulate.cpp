@@ -93,7 +93,7 @@ class Tabulator {
     const auto first = static_cast<int>(tables_.size());
     for (Stage& stage : kernel_.stages) {
       for (Expr* part : element_parts(stage))
-        *part = rewrite_loads(*part, [&](const Expr& e, const std::vector<Expr>& indices) {
+        *part = rewrite_loads(*part, [&](const Expr& e, const Operands& indices) {
           if (e->target.kind != LoadTarget::Kind::kStage) return Expr();
           // Tables have the numbers below 0 until they stand first.
           const int number = e->target.index < 0 ? -1 - e->target.index : first + e->target.index;

@@ -28,7 +28,7 @@ bool computes_the_same(const Stage& a, const Stage& b) {
 /// Loads of stage i become loads of stage number[i].
 void renumber_loads(Stage& stage, const std::vector<int>& number) {
   for (Expr* part : element_parts(stage)) {
-    *part = rewrite_loads(*part, [&](const Expr& e, const std::vector<Expr>& indices) {
+    *part = rewrite_loads(*part, [&](const Expr& e, const Operands& indices) {
       if (e->target.kind != LoadTarget::Kind::kStage) return Expr();
       int target = number[static_cast<size_t>(e->target.index)];
       return target == e->target.index ? Expr()
