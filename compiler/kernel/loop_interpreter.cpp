@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <memory>
 #include <unordered_map>
 
 #include "compiler/kernel/interpreter.h"
@@ -25,19 +24,19 @@ struct Memory {
   bool is_shared = false;
 };
 
-/// An expression as steps that stand side by side in memory, with what its nodes tell: tests run each of them
-/// millions of times. The last value is the expression's.
+/// What a node tells, beside the others of its expression in memory: tests run each of them millions of times.
+struct Step {
+  ExprKind kind;
+  ScalarOp op;
+  DType type, from;  ///< kOp: as evaluate() takes them
+  int index;         ///< the node's
+  int args[3];       ///< places of values
+  int to;
+};
+/// An expression as steps; the last value is the expression's.
 struct Steps {
-  struct Step {
-    ExprKind kind;
-    ScalarOp op;
-    DType type, from;  ///< kOp: as evaluate() takes them
-    int index;         ///< the node's
-    int args[3];       ///< places of values
-    int to;
-  };
-  std::vector<Step> list;    ///< of all nodes but constants
-  std::vector<Cell> values;  ///< one for each node; constants are there from the beginning
+  size_t begin = 0, end = 0;    ///< of all nodes but constants
+  size_t first = 0, after = 0;  ///< values: one for each node; constants are there from the beginning
 };
 
 class Interpreter {
@@ -113,30 +112,33 @@ class Interpreter {
   }
 
   // ---- expressions
-  Steps& steps_of(const Expr& e) {
-    if (const auto* found = steps_.find(e.get())) return *found->second;
-    auto steps = std::make_unique<Steps>();
+  const Steps& steps_of(const Expr& e) {
+    if (const auto* found = steps_.find(e.get())) return found->second;
+    Steps steps{list_.size(), 0, values_.size(), 0};
     NodeMap<int> done;
-    flatten(e, steps.get(), &done);
-    return *steps_.emplace(e.get(), std::move(steps)).first->second;
+    flatten(e, steps.first, &done);
+    steps.end = list_.size();
+    steps.after = values_.size();
+    return steps_.emplace(e.get(), steps).first->second;
   }
-  static int flatten(const Expr& e, Steps* steps, NodeMap<int>* done) {
+  /// Adds the steps of an expression whose values begin at `first`; returns the place of its value among them.
+  int flatten(const Expr& e, size_t first, NodeMap<int>* done) {
     if (const auto* found = done->find(e.get())) return found->second;
     GALATEA_CHECK(e->args.size() <= 3, "an operation with more than three operands");
-    Steps::Step step{e->kind, e->op, e->type, e->type, e->index, {0, 0, 0}, 0};
-    for (size_t i = 0; i < e->args.size(); ++i) step.args[i] = flatten(e->args[i], steps, done);
+    Step step{e->kind, e->op, e->type, e->type, e->index, {0, 0, 0}, 0};
+    for (size_t i = 0; i < e->args.size(); ++i) step.args[i] = flatten(e->args[i], first, done);
     if (e->kind == ExprKind::kOp) {
       const DType operand_type = e->args[0].type();
       if (is_comparison(e->op)) step.type = operand_type;
       step.from = is_conversion(e->op) ? operand_type : step.type;
     }
-    step.to = static_cast<int>(steps->values.size());
-    steps->values.push_back(e->kind == ExprKind::kConst ? e->value : Cell{});
-    if (e->kind != ExprKind::kConst) steps->list.push_back(step);
+    step.to = static_cast<int>(values_.size() - first);
+    values_.push_back(e->kind == ExprKind::kConst ? e->value : Cell{});
+    if (e->kind != ExprKind::kConst) list_.push_back(step);
     done->emplace(e.get(), step.to);
     return step.to;
   }
-  Cell evaluate_step(const Steps::Step& step, const Cell* values) {
+  Cell evaluate_step(const Step& step, const Cell* values) {
     const auto arg = [&](int i) { return values[step.args[i]]; };
     switch (step.kind) {
       case ExprKind::kParam:
@@ -159,10 +161,11 @@ class Interpreter {
   Cell value(const Expr& e) {
     if (e->kind == ExprKind::kConst) return e->value;
     if (e->kind == ExprKind::kVar) return vars_[static_cast<size_t>(e->index)];
-    Steps& steps = steps_of(e);
-    Cell* const values = steps.values.data();
-    for (const Steps::Step& step : steps.list) values[step.to] = evaluate_step(step, values);
-    return steps.values.back();
+    const Steps& steps = steps_of(e);
+    Cell* const values = values_.data() + steps.first;
+    for (size_t at = steps.begin; at < steps.end; ++at)
+      values[list_[at].to] = evaluate_step(list_[at], values);
+    return values_[steps.after - 1];
   }
   int64_t integer(const Expr& e) { return cell_to_int(DType::kI64, value(e)); }
 
@@ -233,7 +236,9 @@ class Interpreter {
   std::vector<Memory> memories_;
   std::vector<uint8_t> shared_;  ///< of the tile that is being made
   std::vector<int> owners_;      ///< per byte of shared_: the buffer that was stored there last
-  NodeMap<std::unique_ptr<Steps>> steps_;
+  NodeMap<Steps> steps_;         ///< of each expression that was asked for
+  std::vector<Step> list_;
+  std::vector<Cell> values_;
   std::unordered_map<const BandRow*, Block> expanded_;
   std::vector<DType> var_types_;
   uint32_t status_ = 0;

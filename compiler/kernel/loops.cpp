@@ -32,24 +32,6 @@ void visit_tables(const BandTables& t, const std::function<void(const Expr&)>& v
   for (const Expr* e : {&t.taps, &t.taps_stride, &t.width, &t.src_width}) visit_if(*e, visit);
 }
 
-/// How an expression depends on the vector variable.
-enum class Dependence { kUniform, kVector, kOther };
-
-Dependence dependence(const Expr& e, int variable, const std::vector<bool>& varying) {
-  if (e->kind == ExprKind::kVar) {
-    if (e->index == variable) return Dependence::kVector;
-    const auto index = static_cast<size_t>(e->index);
-    return index < varying.size() && varying[index] ? Dependence::kOther : Dependence::kUniform;
-  }
-  Dependence out = Dependence::kUniform;
-  for (const Expr& arg : e->args) {
-    const Dependence d = dependence(arg, variable, varying);
-    if (d == Dependence::kOther) return d;
-    if (d == Dependence::kVector) out = d;
-  }
-  return out;
-}
-
 Expr add_if(const Expr& a, const Expr& b) { return !a ? b : !b ? a : a + b; }
 
 Expr padded_bytes(const Expr& elements, DType type) {
@@ -107,59 +89,100 @@ bool uses_var(const Expr& e, int index) {
   return any_node(e, bit_of(ExprKind::kVar), [&](const Expr& n) { return n->index == index; });
 }
 
+namespace {
+
+/// Takes offsets apart by one variable. Each node is asked once how it depends on it: offsets into which
+/// definitions were put are DAGs.
+class OffsetMatcher {
+ public:
+  OffsetMatcher(int variable, const std::vector<bool>& varying) : variable_(variable), varying_(varying) {}
+
+  bool match(const Expr& offset, VectorOffset* out) {
+    const Dependence d = dependence(offset);
+    if (d == Dependence::kOther) return false;
+    if (d == Dependence::kUniform) {
+      if (is_const(offset)) {
+        *out = {Expr(), Expr(), const_value(offset)};
+        return true;
+      }
+      if (offset->kind == ExprKind::kOp && offset->op == ScalarOp::kAdd && is_const(offset->args[1])) {
+        *out = {offset->args[0], Expr(), const_value(offset->args[1])};
+        return true;
+      }
+      *out = {offset, Expr(), 0};
+      return true;
+    }
+    if (offset->kind == ExprKind::kVar) {
+      *out = {Expr(), const_int(1), 0};
+      return true;
+    }
+    if (offset->kind != ExprKind::kOp) return false;
+    VectorOffset a, b;
+    if (offset->op == ScalarOp::kAdd || offset->op == ScalarOp::kSub) {
+      if (!match(offset->args[0], &a)) return false;
+      if (!match(offset->args[1], &b)) return false;
+      if (offset->op == ScalarOp::kSub) {
+        if (b.uniform) b.uniform = -b.uniform;
+        if (b.scale) b.scale = -b.scale;
+        b.constant = -b.constant;
+      }
+      *out = {add_if(a.uniform, b.uniform), add_if(a.scale, b.scale), a.constant + b.constant};
+      return true;
+    }
+    if (offset->op == ScalarOp::kMul) {
+      const bool left = dependence(offset->args[0]) == Dependence::kVector;
+      const Expr& factor = offset->args[left ? 1 : 0];
+      if (dependence(factor) != Dependence::kUniform) return false;
+      if (!match(offset->args[left ? 0 : 1], &a)) return false;
+      if (is_const(factor)) {
+        const int64_t c = const_value(factor);
+        *out = {a.uniform ? a.uniform * factor : Expr(), a.scale * factor, a.constant * c};
+      } else {
+        const Expr uniform = add_if(a.uniform, a.constant == 0 ? Expr() : const_int(a.constant));
+        *out = {uniform ? uniform * factor : Expr(), a.scale * factor, 0};
+      }
+      return true;
+    }
+    if (offset->op == ScalarOp::kNeg) {
+      if (!match(offset->args[0], &a)) return false;
+      *out = {a.uniform ? -a.uniform : Expr(), -a.scale, -a.constant};
+      return true;
+    }
+    return false;
+  }
+
+ private:
+  /// How an expression depends on the variable.
+  enum class Dependence { kUniform, kVector, kOther };
+
+  Dependence dependence(const Expr& e) {
+    if (!contains(e, ExprKind::kVar)) return Dependence::kUniform;
+    if (e->kind == ExprKind::kVar) {
+      if (e->index == variable_) return Dependence::kVector;
+      const auto index = static_cast<size_t>(e->index);
+      return index < varying_.size() && varying_[index] ? Dependence::kOther : Dependence::kUniform;
+    }
+    if (const auto* found = known_.find(e.get())) return found->second;
+    Dependence out = Dependence::kUniform;
+    for (const Expr& arg : e->args) {
+      const Dependence d = dependence(arg);
+      if (d != Dependence::kUniform) out = d;
+      if (d == Dependence::kOther) break;
+    }
+    known_.emplace(e.get(), out);
+    return out;
+  }
+
+  const int variable_;
+  const std::vector<bool>& varying_;
+  NodeMap<Dependence> known_;
+};
+
+}  // namespace
+
 bool match_vector_offset(const Expr& offset, int variable, const std::vector<bool>& varying,
                          VectorOffset* out) {
-  const Dependence d = dependence(offset, variable, varying);
-  if (d == Dependence::kOther) return false;
-  if (d == Dependence::kUniform) {
-    if (is_const(offset)) {
-      *out = {Expr(), Expr(), const_value(offset)};
-      return true;
-    }
-    if (offset->kind == ExprKind::kOp && offset->op == ScalarOp::kAdd && is_const(offset->args[1])) {
-      *out = {offset->args[0], Expr(), const_value(offset->args[1])};
-      return true;
-    }
-    *out = {offset, Expr(), 0};
-    return true;
-  }
-  if (offset->kind == ExprKind::kVar) {
-    *out = {Expr(), const_int(1), 0};
-    return true;
-  }
-  if (offset->kind != ExprKind::kOp) return false;
-  VectorOffset a, b;
-  if (offset->op == ScalarOp::kAdd || offset->op == ScalarOp::kSub) {
-    if (!match_vector_offset(offset->args[0], variable, varying, &a)) return false;
-    if (!match_vector_offset(offset->args[1], variable, varying, &b)) return false;
-    if (offset->op == ScalarOp::kSub) {
-      if (b.uniform) b.uniform = -b.uniform;
-      if (b.scale) b.scale = -b.scale;
-      b.constant = -b.constant;
-    }
-    *out = {add_if(a.uniform, b.uniform), add_if(a.scale, b.scale), a.constant + b.constant};
-    return true;
-  }
-  if (offset->op == ScalarOp::kMul) {
-    const bool left = dependence(offset->args[0], variable, varying) == Dependence::kVector;
-    const Expr& factor = offset->args[left ? 1 : 0];
-    if (dependence(factor, variable, varying) != Dependence::kUniform) return false;
-    if (!match_vector_offset(offset->args[left ? 0 : 1], variable, varying, &a)) return false;
-    if (is_const(factor)) {
-      const int64_t c = const_value(factor);
-      *out = {a.uniform ? a.uniform * factor : Expr(), a.scale * factor, a.constant * c};
-    } else {
-      const Expr uniform = add_if(a.uniform, a.constant == 0 ? Expr() : const_int(a.constant));
-      *out = {uniform ? uniform * factor : Expr(), a.scale * factor, 0};
-    }
-    return true;
-  }
-  if (offset->op == ScalarOp::kNeg) {
-    if (!match_vector_offset(offset->args[0], variable, varying, &a)) return false;
-    *out = {a.uniform ? -a.uniform : Expr(), -a.scale, -a.constant};
-    return true;
-  }
-  return false;
+  return OffsetMatcher(variable, varying).match(offset, out);
 }
 
 Expr prepared_bytes(const BandTables& tables) {

@@ -133,7 +133,7 @@ ScalarRange any_bits(DType type, const ScalarRange& a, const ScalarRange& b) {
   return integers(0, ones);
 }
 
-ScalarRange of_integers(ScalarOp op, DType type, const std::vector<ScalarRange>& args) {
+ScalarRange of_integers(ScalarOp op, DType type, std::span<const ScalarRange> args) {
   const ScalarRange& a = args[0];
   const ScalarRange& b = args.size() > 1 ? args[1] : args[0];
   switch (op) {
@@ -179,7 +179,7 @@ ScalarRange of_integers(ScalarOp op, DType type, const std::vector<ScalarRange>&
 
 // ---- floats
 
-ScalarRange of_floats(ScalarOp op, DType type, const std::vector<ScalarRange>& args) {
+ScalarRange of_floats(ScalarOp op, DType type, std::span<const ScalarRange> args) {
   const ScalarRange& a = args[0];
   const ScalarRange& b = args.size() > 1 ? args[1] : args[0];
   const bool nan = a.nan || b.nan;
@@ -261,7 +261,7 @@ ScalarRange intersection(DType type, const ScalarRange& a, const ScalarRange& b)
   return out.low <= out.high && out.from <= out.to ? out : a;
 }
 
-ScalarRange range_of(ScalarOp op, DType type, DType from, const std::vector<ScalarRange>& args) {
+ScalarRange range_of(ScalarOp op, DType type, DType from, std::span<const ScalarRange> args) {
   if (op == ScalarOp::kBitcast) return everything(type);
   if (op == ScalarOp::kSelect) {
     if (args[0].is_point()) return args[0].low != 0 ? args[1] : args[2];

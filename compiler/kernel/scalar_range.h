@@ -5,7 +5,7 @@
 // rounding, so that they hold bit for bit.
 #pragma once
 
-#include <vector>
+#include <span>
 
 #include "base/dtype.h"
 #include "base/scalar_op.h"
@@ -33,6 +33,6 @@ ScalarRange hull(DType type, const ScalarRange& a, const ScalarRange& b);
 ScalarRange intersection(DType type, const ScalarRange& a, const ScalarRange& b);
 
 /// `from`: type of the (first) operand. Selections take their condition first.
-ScalarRange range_of(ScalarOp op, DType type, DType from, const std::vector<ScalarRange>& args);
+ScalarRange range_of(ScalarOp op, DType type, DType from, std::span<const ScalarRange> args);
 
 }  // namespace galatea::kernel

@@ -59,7 +59,7 @@ ScalarRange SmallIndices::compute(const Expr& e) {
     return params_[static_cast<size_t>(e->index)];
   }
   if (e->kind != ExprKind::kOp) return everything(e->type);
-  std::vector<ScalarRange> args;
+  SmallVector<ScalarRange, 3> args;
   for (const Expr& arg : e->args) args.push_back(range(arg));
   if ((e->op == ScalarOp::kDiv || e->op == ScalarOp::kRem) && e->type == DType::kI64)
     return divided(e->op, args[0], args[1]);

@@ -20,7 +20,7 @@ ScalarRange ValueRanges::compute(const Expr& e) {
   if (e->kind == ExprKind::kParam && promised_ && is_integral(e->type) && size_of(e->type) >= 4)
     return *promised_;
   if (e->kind != ExprKind::kOp) return everything(e->type);
-  std::vector<ScalarRange> args;
+  SmallVector<ScalarRange, 3> args;
   for (const Expr& arg : e->args) args.push_back(of(arg));
   return range_of(e->op, e->type, e->args[0]->type, args);
 }

@@ -72,8 +72,7 @@ ScalarRange Facts::compute_range(const Expr& e) {
     return known ? *known : kernel::everything(e->type);
   }
   if (e->kind != ExprKind::kOp) return kernel::everything(e->type);
-  std::vector<ScalarRange> args;
-  args.reserve(e->args.size());
+  SmallVector<ScalarRange, 3> args;
   for (const Expr& arg : e->args) args.push_back(range(arg));
   const DType from = e->args[0].type();
   const ScalarRange direct = kernel::range_of(e->op, e->type, from, args);
@@ -87,9 +86,9 @@ ScalarRange Facts::compute_range(const Expr& e) {
     auto difference = Polynomial::difference(polynomial(e->args[0]), polynomial(e->args[1]));
     if (!difference) return direct;
     const ScalarRange apart = range_of_polynomial(*difference, kernel::everything(DType::kI64));
-    return kernel::intersection(
-        DType::kBool, direct,
-        kernel::range_of(e->op, DType::kBool, DType::kI64, {apart, kernel::integers(0, 0)}));
+    const ScalarRange sides[] = {apart, kernel::integers(0, 0)};
+    return kernel::intersection(DType::kBool, direct,
+                                kernel::range_of(e->op, DType::kBool, DType::kI64, sides));
   }
   return direct;
 }
