@@ -137,10 +137,7 @@ Value Evaluator::find_operator(ModuleObject& names, const std::string& name, Spa
   }
   if (const op::TextOperator* text = registry_.find_text(path); text && !objects)
     return text_operator(*text, span);
-  std::vector<std::string> candidates = registry_.public_names();
-  auto is_inside = [&](std::string_view candidate) { return candidate.starts_with(path + "."); };
-  bool is_namespace = std::any_of(candidates.begin(), candidates.end(), is_inside) || is_dali_namespace(path);
-  if (is_namespace) {
+  if (registry_.has_namespace(path) || is_dali_namespace(path)) {
     auto* module = arena.make<ModuleObject>();
     module->name = names.name + "." + name;
     module->lookup = names.lookup;
@@ -160,7 +157,7 @@ Value Evaluator::find_operator(ModuleObject& names, const std::string& name, Spa
                  names.prefix == "galatea." ? where_in_library(*library_.at("galatea"), name) : "";
              !line.empty()) {
     diagnostic.help = line;  // `fn.galatea.reverb`, which the library defines in the language
-  } else if (const auto meant = meant_operator(path, name, candidates)) {
+  } else if (const auto meant = meant_operator(path, name)) {
     diagnostic.help =
         objects ? "did you mean `ops." + class_path(meant->name) + "`?" : help_of(*meant, path, "fn.");
     // Where `fn.reszie` stands, the last name alone is at the place.
@@ -182,11 +179,11 @@ Value Evaluator::find_operator(ModuleObject& names, const std::string& name, Spa
 
 // What was meant by an operator that does not exist: the same name in a namespace or in other letters, a namespace
 // or a name like it.
-std::optional<Meant> Evaluator::find_meant_operator(const std::string& path, const std::string& name,
-                                                    const std::vector<std::string>& candidates) const {
+std::optional<Meant> Evaluator::find_meant_operator(const std::string& path, const std::string& name) const {
   if (const std::string_view today = renamed_operator(snake_case(path)); registry_.find(today) != nullptr)
     return Meant{std::string(today)};
   if (registry_.find(snake_case(path)) != nullptr) return Meant{snake_case(path)};
+  const std::vector<std::string> candidates = registry_.public_names();
   for (const std::string& candidate : candidates)
     if (candidate.ends_with("." + snake_case(name))) return Meant{candidate};
   // A slip in a namespace: fn.reader.file.
@@ -211,10 +208,9 @@ std::optional<Meant> Evaluator::find_meant_operator(const std::string& path, con
 }
 
 // The same, looked for once: thousands of equal mistakes cost no more than a few.
-const std::optional<Meant>& Evaluator::meant_operator(const std::string& path, const std::string& name,
-                                                      const std::vector<std::string>& candidates) {
+const std::optional<Meant>& Evaluator::meant_operator(const std::string& path, const std::string& name) {
   const auto [known, is_new] = meant_operators_.try_emplace(path);
-  if (is_new) known->second = find_meant_operator(path, name, candidates);
+  if (is_new) known->second = find_meant_operator(path, name);
   return known->second;
 }
 

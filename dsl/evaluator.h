@@ -424,10 +424,8 @@ class Evaluator {
   void fail_refused_argument(const op::Operator& op, const op::ArgSpec& schema, Span span);
   void warn_joins_nothing(const OperatorObject& callee, const CallArguments& arguments);
   Value fail_outside(const OperatorObject& callee, const CallArguments& arguments);
-  const std::optional<Meant>& meant_operator(const std::string& path, const std::string& name,
-                                             const std::vector<std::string>& candidates);
-  std::optional<Meant> find_meant_operator(const std::string& path, const std::string& name,
-                                           const std::vector<std::string>& candidates) const;
+  const std::optional<Meant>& meant_operator(const std::string& path, const std::string& name);
+  std::optional<Meant> find_meant_operator(const std::string& path, const std::string& name) const;
   bool is_likely(const op::Operator& op, const CallArguments::Keyword& keyword, Diagnostic& diagnostic) const;
   std::string fail_unknown_argument(const op::Operator& op, const CallArguments::Keyword& keyword,
                                     const std::vector<CallArguments::Keyword>& beside);

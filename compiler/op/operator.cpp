@@ -221,6 +221,14 @@ const TextOperator* Registry::find_text(std::string_view name) const {
   return nullptr;
 }
 
+bool Registry::has_namespace(std::string_view path) const {
+  const auto holds = [&](std::string_view name) {
+    return name.size() > path.size() && name.starts_with(path) && name[path.size()] == '.';
+  };
+  return std::ranges::any_of(operators_, [&](const auto& op) { return !op->internal && holds(op->name); }) ||
+         std::ranges::any_of(texts_, [&](const auto& op) { return holds(op->name); });
+}
+
 std::vector<std::string> Registry::public_names() const {
   std::vector<std::string> names;
   for (const auto& op : operators_)

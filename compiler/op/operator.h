@@ -247,6 +247,8 @@ class Registry {
   const Operator* find(std::string_view name) const;
   /// In order of registration; addresses are stable.
   const std::vector<std::unique_ptr<Operator>>& all() const { return operators_; }
+  /// Whether operators lie in it: `readers`, `readers.video`.
+  bool has_namespace(std::string_view path) const;
   /// Names under `fn.`, for did-you-mean.
   std::vector<std::string> public_names() const;
 
