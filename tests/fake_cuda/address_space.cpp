@@ -16,14 +16,27 @@ int64_t round_up(int64_t bytes, int64_t to) { return (bytes + to - 1) / to * to;
 
 bool is_before(const Tick& tick, const Clock& clock) {
   if (tick.count == 0) return true;
-  const auto seen = clock.find(tick.stream);
-  return seen != clock.end() && seen->second >= tick.count;
+  return clock.of(tick.stream) >= tick.count;
 }
 
 }  // namespace
 
-void merge(Clock& into, const Clock& from) {
-  for (const auto& [stream, count] : from) into[stream] = std::max(into[stream], count);
+uint64_t& Clock::operator[](int stream) {
+  const auto place = std::ranges::lower_bound(counts_, stream, {}, &std::pair<int, uint64_t>::first);
+  if (place != counts_.end() && place->first == stream) return place->second;
+  return counts_.insert(place, {stream, 0})->second;
+}
+
+uint64_t Clock::of(int stream) const {
+  const auto place = std::ranges::lower_bound(counts_, stream, {}, &std::pair<int, uint64_t>::first);
+  return place != counts_.end() && place->first == stream ? place->second : 0;
+}
+
+void Clock::merge(const Clock& other) {
+  for (const auto& [stream, count] : other.counts_) {
+    uint64_t& mine = (*this)[stream];
+    mine = std::max(mine, count);
+  }
 }
 
 bool Allocation::holds(const void* address, int64_t bytes) const {

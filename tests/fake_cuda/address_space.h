@@ -8,13 +8,22 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace galatea::fake_cuda {
 
 /// What a stream has seen: for each stream, how many of its operations.
-using Clock = std::map<int, uint64_t>;
-void merge(Clock& into, const Clock& from);
+class Clock {
+ public:
+  uint64_t& operator[](int stream);
+  /// 0: nothing of it.
+  uint64_t of(int stream) const;
+  void merge(const Clock& other);
+
+ private:
+  std::vector<std::pair<int, uint64_t>> counts_;  ///< by streams, in their order
+};
 
 struct Tick {
   int stream = 0;

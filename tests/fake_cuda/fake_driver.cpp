@@ -82,7 +82,7 @@ Code copy(State& state, StreamHandle handle, CopyKind kind, void* to, const void
   state.enqueue(stream, work.what, work.run);
   if (waits) {
     state.finish(*stream, stream->enqueued);
-    merge(state.host, stream->clock);
+    state.host.merge(stream->clock);
   }
   return code::kSuccess;
 }
@@ -162,7 +162,7 @@ ENTRY Code cuDevicePrimaryCtxRetain(ContextHandle* context, DeviceNumber device)
   // What the host saw of streams that are gone, with all that they used, orders nothing any more.
   if (call.state.streams.empty() &&
       call.state.counters.live_allocations + call.state.counters.live_pinned == 0)
-    call.state.host.clear();
+    call.state.host = {};
   ++call.state.counters.live_contexts;
   *context = reinterpret_cast<ContextHandle>(static_cast<uintptr_t>(device) + 1);
   return code::kSuccess;
@@ -227,7 +227,7 @@ ENTRY Code cuStreamSynchronize(StreamHandle handle) {
   ++call.state.counters.synchronizations;
   ++call.state.counters.spinning_waits;
   call.state.finish(*found, found->enqueued);
-  merge(call.state.host, found->clock);
+  call.state.host.merge(found->clock);
   return code::kSuccess;
 }
 ENTRY Code cuStreamWaitEvent(StreamHandle handle, EventHandle event, unsigned) {
@@ -243,7 +243,7 @@ ENTRY Code cuStreamWaitEvent(StreamHandle handle, EventHandle event, unsigned) {
     return code::kCaptureIsolation;
   }
   if (!found->second->stream) return code::kSuccess;
-  merge(stream->clock, found->second->clock);
+  stream->clock.merge(found->second->clock);
   const Event before = *found->second;  // as it is now: it may be recorded again
   call.state.enqueue(stream, "wait", [before](const Stream::Operation&) {
     State::get().finish(*before.stream, before.point);
@@ -297,7 +297,7 @@ ENTRY Code cuEventQuery(EventHandle handle) {
     call.state.finish(*event.stream, event.stream->done + 1);
     return code::kNotReady;
   }
-  merge(call.state.host, event.clock);
+  call.state.host.merge(event.clock);
   return code::kSuccess;
 }
 ENTRY Code cuEventSynchronize(EventHandle handle) {
@@ -311,7 +311,7 @@ ENTRY Code cuEventSynchronize(EventHandle handle) {
   if ((found->second->flags & galatea::runtime::cuda::kEventBlockingSync) == 0)
     ++call.state.counters.spinning_waits;
   if (found->second->stream) call.state.finish(*found->second->stream, found->second->point);
-  merge(call.state.host, found->second->clock);
+  call.state.host.merge(found->second->clock);
   return code::kSuccess;
 }
 

@@ -182,7 +182,7 @@ ENTRY Code cuGraphLaunch(GraphExecHandle handle, StreamHandle stream_handle) {
   for (const GraphNode& node : exec->nodes) node.work.count(state.counters);
   // A graph runs once at a time.
   const Event before = exec->last;
-  merge(stream->clock, before.clock);
+  stream->clock.merge(before.clock);
   state.enqueue(stream, "graph",
                 [exec, before, launch = exec->launches, &state](const Stream::Operation& operation) {
                   if (before.stream) state.finish(*before.stream, before.point);
@@ -191,7 +191,7 @@ ENTRY Code cuGraphLaunch(GraphExecHandle handle, StreamHandle stream_handle) {
                     const GraphNode& node = exec->nodes[k];
                     nodes[k].clock = operation.clock;
                     nodes[k].device = operation.device;
-                    for (const size_t b : node.behind) merge(nodes[k].clock, nodes[b].clock);
+                    for (const size_t b : node.behind) nodes[k].clock.merge(nodes[b].clock);
                     nodes[k].clock[node.number] = launch;
                     nodes[k].tick = {node.number, launch, node.work.what + " of a graph"};
                   }

@@ -84,7 +84,10 @@ void State::read_environment() {
 
 Code State::enter(const char* entry) {
   ++counters.calls;
-  ++calls[entry];
+  if (const auto known = calls.find(entry); known != calls.end())
+    ++known->second;
+  else
+    calls.emplace(entry, 1);
   if (lost_ != code::kSuccess) return lost_;
   if (fail_call_ == 0 || --fail_call_ > 0) return code::kSuccess;
   if (runtime::cuda::is_device_lost(fail_code_)) lost_ = fail_code_;
@@ -146,7 +149,7 @@ std::shared_ptr<Stream> State::stream(runtime::cuda::StreamHandle handle) {
 }
 
 void State::order(const std::shared_ptr<Stream>& earlier, const std::shared_ptr<Stream>& later) {
-  merge(later->clock, earlier->clock);
+  later->clock.merge(earlier->clock);
   enqueue(later, "order", [earlier, point = earlier->enqueued](const Stream::Operation&) {
     State::get().finish(*earlier, point);
   });
@@ -186,7 +189,7 @@ void State::reset_counts() {
 
 void State::enqueue(const std::shared_ptr<Stream>& stream, std::string what,
                     std::function<void(const Stream::Operation&)> run) {
-  merge(stream->clock, host);
+  stream->clock.merge(host);
   Stream::Operation operation;
   operation.tick = {stream->number, ++stream->enqueued, std::move(what)};
   stream->clock[stream->number] = stream->enqueued;
