@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import linecache
 import os
 import sys
@@ -44,10 +45,8 @@ def _columns(frame) -> tuple[int, int, int, int] | None:
     positions = getattr(frame.f_code, "co_positions", None)
     if positions is None or frame.f_lasti < 0:
         return None
-    for index, position in enumerate(positions()):
-        if index == frame.f_lasti // 2:
-            return position if None not in position else None
-    return None
+    position = next(itertools.islice(positions(), frame.f_lasti // 2, None), None)
+    return position if position is not None and None not in position else None
 
 
 def frame():

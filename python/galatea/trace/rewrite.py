@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import ast
 import builtins
-import copy
 import functools
 import itertools
 import sys
@@ -23,7 +22,7 @@ from galatea.trace import control
 from galatea.trace import recorder as recorders
 from galatea.trace.asking import Asking
 from galatea.trace.errors import NoTruth, TraceError
-from galatea.trace.exits import ASK, Unchangeable
+from galatea.trace.exits import ASK, Unchangeable, copied
 from galatea.trace.place import is_ours
 from galatea.trace.source import Missing, find
 
@@ -64,7 +63,7 @@ def _new_code(function: types.FunctionType, conditionals: bool) -> types.CodeTyp
     definition, owner = source.definition, source.owner
     if code.co_flags & 0x80 or code.co_flags & 0x200:  # async
         raise Unchangeable("it is `async`")
-    definition = copy.deepcopy(definition)
+    definition = copied(definition)
     asking = Asking(conditionals)
     if isinstance(definition, ast.Lambda):
         definition.args.defaults = []

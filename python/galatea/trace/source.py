@@ -28,7 +28,8 @@ class _File:
     """A file as it is now."""
 
     lines: list[str]
-    tree: ast.Module
+    # Each with the class around it, by its first line, decorators included.
+    definitions: dict[int, list[tuple[Definition, str]]] = field(default_factory=dict)
     codes: dict[tuple[str, int], list[types.CodeType]] = field(default_factory=dict)
 
 
@@ -44,12 +45,15 @@ def _file(file: str) -> _File | None:
         return known
     try:
         tree = ast.parse("".join(lines))
-        known = _File(lines, tree)
+        known = _File(lines)
         # What a notebook's cell may hold beside modules.
         flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
         whole = compile("".join(lines), file, "exec", flags=flags, dont_inherit=True)
     except (SyntaxError, ValueError, RecursionError):
         return None
+    for node, owner in _with_classes(tree):
+        if isinstance(node, Definition):
+            known.definitions.setdefault(_first_line(node), []).append((node, owner))
     for code in _codes(whole):
         known.codes.setdefault((code.co_name, code.co_firstlineno), []).append(code)
     _files[file] = known
@@ -133,7 +137,8 @@ def _look(function: types.FunctionType) -> Source:
         if attempt == 2:
             raise Missing(f"its file {code.co_filename} was changed after the function was made")
         linecache.checkcache(code.co_filename)
-    found = [(n, owner) for n, owner in _with_classes(file.tree) if _is_definition(n, code)]
+    on_line = file.definitions.get(code.co_firstlineno, [])
+    found = [(node, owner) for node, owner in on_line if _is_definition(node, code)]
     if len(found) > 1 and hasattr(code, "co_positions"):
         # Of lambdas that end together the inner one is the one whose body the code is.
         found = [max(found, key=lambda each: (each[0].lineno, each[0].col_offset))]
@@ -151,17 +156,21 @@ def _with_classes(node: ast.AST, owner: str = "") -> Iterator[tuple[ast.AST, str
         yield from _with_classes(child, child.name if isinstance(child, ast.ClassDef) else owner)
 
 
-def _is_definition(node: ast.AST, code: types.CodeType) -> bool:
+def _first_line(node: Definition) -> int:
+    decorators = [] if isinstance(node, ast.Lambda) else node.decorator_list
+    return min([node.lineno, *(decorator.lineno for decorator in decorators)])
+
+
+def _is_definition(node: Definition, code: types.CodeType) -> bool:
+    """Whether the code is of a definition that begins on its first line."""
     if code.co_name == "<lambda>":
-        if not isinstance(node, ast.Lambda) or node.lineno != code.co_firstlineno:
+        if not isinstance(node, ast.Lambda):
             return False
         names = [a.arg for a in (*node.args.posonlyargs, *node.args.args)]
         names += [a.arg for a in node.args.kwonlyargs]
         count = code.co_argcount + code.co_kwonlyargcount
         return list(code.co_varnames[:count]) == names and _is_place(node, code)
-    if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) or node.name != code.co_name:
-        return False
-    return min([node.lineno, *(d.lineno for d in node.decorator_list)]) == code.co_firstlineno
+    return not isinstance(node, ast.Lambda) and node.name == code.co_name
 
 
 def _is_place(node: ast.Lambda, code: types.CodeType) -> bool:
