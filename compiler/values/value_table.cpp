@@ -81,17 +81,28 @@ void ValueTable::fill() {
   for (ir::BlockId block : graph_.topological_order()) {
     for (const ir::Merge& merge : graph_.block(block).merges) fill_merge(merge);
     for (ir::NodeId node : graph_.block(block).nodes) {
+      is_steady_ = true;  // but for the values of this node, which only it defines
       fill_node(node);
+      change();
       if (use_ == TableUse::kAnalysis)
         for (ir::ValueId output : graph_.node(node).outputs) shorten(output);
     }
   }
+  is_steady_ = true;
   if (use_ != TableUse::kPlan) return;
   early_ = EarlyChecks(*this);
+  change();
   narrow_to_windows();
   fill_density();
   known_ = nullptr;
-  filled_ = true;
+  is_steady_ = true;
+}
+
+/// Forgets what was resolved: values will be others.
+void ValueTable::change() {
+  is_steady_ = false;
+  resolved_.clear();
+  resolved_roots_.clear();
 }
 
 namespace {
@@ -154,7 +165,7 @@ Expr ValueTable::resolve_symbol(const kernel::ExprNode& symbol) const {
 Expr ValueTable::resolve(const Expr& e) const {
   const auto replace = [this](const Expr& x) { return resolve_symbol(*x); };
   if (!kernel::contains(e, ExprKind::kSymbol)) return e;
-  if (!filled_) return kernel::rewrite_kinds(e, kernel::bit_of(ExprKind::kSymbol), replace);
+  if (!is_steady_) return kernel::rewrite_kinds(e, kernel::bit_of(ExprKind::kSymbol), replace);
   if (auto found = resolved_.find(e.get()); found != resolved_.end()) return found->second;
   resolved_roots_.push_back(e);
   return kernel::detail::rewrite_node(e, replace, resolved_, kernel::bit_of(ExprKind::kSymbol));

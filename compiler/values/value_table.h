@@ -88,6 +88,7 @@ class ValueTable {
   op::Lineage& lineage() { return lineage_; }
 
  private:
+  void change();
   Expr resolve_symbol(const kernel::ExprNode& symbol) const;
   void resolve_lowering(op::Lowering& lowering) const;
   bool is_at_hand(const Expr& e, std::set<ir::ValueId>& seen) const;
@@ -122,9 +123,9 @@ class ValueTable {
   std::vector<bool> offered_;
   std::vector<bool> is_part_;
   EarlyChecks early_;
-  bool filled_ = false;
   mutable int elements_taken_ = 0;  ///< since scalarize() began
-  /// What resolve() made of each node once the table was filled, and the expressions that own those nodes.
+  /// What resolve() made of each node while no value changes, and the expressions that own those nodes.
+  bool is_steady_ = false;
   mutable kernel::NodeMap<Expr> resolved_;
   mutable std::vector<Expr> resolved_roots_;
 };
