@@ -46,17 +46,24 @@ bool same_head(const ExprNode& a, const ExprNode& b) {
          a.fill == b.fill && a.args.size() == b.args.size();
 }
 
-/// `known`: of nodes that were compared before, the other one, if it was equal.
-bool same_nodes(const Expr& a, const Expr& b, bool with_origins, NodeMap<const ExprNode*>& known) {
+/// Nodes that were found equal: each but one of a class knows another of it, nearer to that one.
+using Equals = NodeMap<const ExprNode*>;
+const ExprNode* class_of(const ExprNode* node, const Equals& equals) {
+  while (const auto* nearer = equals.find(node)) node = nearer->second;
+  return node;
+}
+
+bool same_nodes(const Expr& a, const Expr& b, bool with_origins, Equals& equals) {
   if (a.get() == b.get()) return true;
   if (!a || !b || hash_of(a) != hash_of(b) || !same_head(*a, *b)) return false;
   if (with_origins && a->origin != b->origin) return false;
   if (a->args.empty()) return true;
-  if (const auto* found = known.find(a.get()); found && found->second == b.get()) return true;
+  if (class_of(a.get(), equals) == class_of(b.get(), equals)) return true;
   for (size_t i = 0; i < a->args.size(); ++i) {
-    if (!same_nodes(a->args[i], b->args[i], with_origins, known)) return false;
+    if (!same_nodes(a->args[i], b->args[i], with_origins, equals)) return false;
   }
-  known[a.get()] = b.get();
+  const ExprNode *of_a = class_of(a.get(), equals), *of_b = class_of(b.get(), equals);
+  if (of_a != of_b) equals.emplace(of_b, of_a);
   return true;
 }
 
@@ -425,12 +432,12 @@ int64_t const_value(const Expr& e) {
 }
 
 bool same(const Expr& a, const Expr& b) {
-  NodeMap<const ExprNode*> known;
-  return same_nodes(a, b, false, known);
+  Equals equals;
+  return same_nodes(a, b, false, equals);
 }
 bool same_meaning(const Expr& a, const Expr& b) {
-  NodeMap<const ExprNode*> known;
-  return same_nodes(a, b, true, known);
+  Equals equals;
+  return same_nodes(a, b, true, equals);
 }
 
 uint64_t hash_of(const Expr& e) {

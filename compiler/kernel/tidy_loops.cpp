@@ -45,7 +45,7 @@ SmallVector<Block*, 2> blocks_of(Statement& statement) {
 }
 
 /// A set of variables, or of buffers.
-class Numbers {
+class NumberSet {
  public:
   void insert(int number) {
     const auto at = static_cast<size_t>(number);
@@ -65,7 +65,7 @@ class Numbers {
 
 /// What a block changes: variables it defines or assigns, buffers it stores to.
 struct Changes {
-  Numbers vars, buffers;
+  NumberSet vars, buffers;
 
   void add(const Block& block) {
     for_each_statement(block, [&](const Statement& statement) {
@@ -171,7 +171,7 @@ class Hoister {
   Changes changes_;
   Block before_;
   const Block* body_ = nullptr;
-  Numbers moved_;
+  NumberSet moved_;
   NodeMap<bool> memo_[2];
   NodeMap<Expr> done_, done_conditional_;
   std::unordered_multimap<uint64_t, std::pair<Expr, Expr>> named_;
@@ -333,7 +333,7 @@ class Sharer {
 
   LoopKernel& kernel_;
   Changes written_;
-  Numbers mutable_;
+  NumberSet mutable_;
   NodeMap<Expr> interned_;
   NodeTable table_;
   NodeMap<Use> uses_;
@@ -350,7 +350,7 @@ void share_block(LoopKernel& kernel, Block& block) {
 }
 
 /// Removes definitions that nothing uses any more.
-void drop_unused(Block& block, const Numbers& used) {
+void drop_unused(Block& block, const NumberSet& used) {
   block.erase(std::remove_if(block.begin(), block.end(),
                              [&](const Statement& s) {
                                const auto* let = std::get_if<Let>(&s.node);
@@ -362,7 +362,7 @@ void drop_unused(Block& block, const Numbers& used) {
 }
 
 /// Variables that are other names of leaves are replaced by them.
-void propagate_copies(Block& block, std::vector<Expr>& copies, const Numbers& assigned) {
+void propagate_copies(Block& block, std::vector<Expr>& copies, const NumberSet& assigned) {
   const auto replace = [&](const Expr& e) -> Expr {
     return e->kind == ExprKind::kVar ? copies[static_cast<size_t>(e->index)] : Expr();
   };
@@ -379,7 +379,7 @@ void propagate_copies(Block& block, std::vector<Expr>& copies, const Numbers& as
 
 void tidy(LoopKernel& kernel) {
   hoist_block(kernel, kernel.body);
-  Numbers assigned;
+  NumberSet assigned;
   for_each_statement(kernel.body, [&](const Statement& s) {
     if (const auto* n = std::get_if<Assign>(&s.node)) assigned.insert(n->var);
   });
@@ -389,7 +389,7 @@ void tidy(LoopKernel& kernel) {
   copies.resize(kernel.var_types.size());
   propagate_copies(kernel.body, copies, assigned);
   for (size_t before = 0, after = 1; before != after;) {
-    Numbers used;
+    NumberSet used;
     NodeSet seen;
     const std::function<void(const Expr&)> mark = [&](const Expr& e) {
       if (!contains(e, ExprKind::kVar) || !seen.insert(e.get())) return;

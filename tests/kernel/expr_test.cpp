@@ -34,6 +34,22 @@ TEST(Expr, DropsNeutralElementsOnlyWhereExact) {
   EXPECT_FALSE(is_const(equal(f, f))) << "NaN differs from itself";
 }
 
+TEST(Expr, EqualPartsThatAreSeveralNodesAreComparedOnce) {
+  // Two nodes of each level are equal to the one of the other expression: 2^60 ways lead through them.
+  const auto f = [](int i) { return param(i, DType::kF32); };
+  Expr one = f(0), left = f(0), right = f(0);
+  for (int level = 0; level < 60; ++level) {
+    one = one + one;
+    const Expr next = left + right;
+    right = left + right;
+    left = next;
+  }
+  EXPECT_TRUE(same(one, left));
+  EXPECT_TRUE(same(left, one));
+  EXPECT_TRUE(same_meaning(one, right));
+  EXPECT_FALSE(same(one + f(1), left + f(2)));
+}
+
 TEST(Expr, KeepsDivisionByZeroForItsFlag) {
   Expr e = const_int(3) / const_int(0);
   EXPECT_FALSE(is_const(e));
