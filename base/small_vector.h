@@ -26,6 +26,7 @@ class SmallVector {
   SmallVector() = default;
   SmallVector(std::initializer_list<T> elements) { assign(elements.begin(), elements.end()); }
   SmallVector(const std::vector<T>& elements) { assign(elements.begin(), elements.end()); }  // NOLINT
+  explicit SmallVector(std::span<const T> elements) { assign(elements.begin(), elements.end()); }
   SmallVector(const SmallVector& other) { assign(other.begin(), other.end()); }
   SmallVector(SmallVector&& other) noexcept
       : few_(std::move(other.few_)),

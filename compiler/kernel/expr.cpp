@@ -325,8 +325,8 @@ Expr load(LoadTarget target, DType type, Operands indices, Border border, Cell f
   return finish_node(std::move(node));
 }
 
-Expr philox_word(Expr key, Expr counter_low, Expr counter_high, int word) {
-  Operands args = {std::move(key), std::move(counter_low), std::move(counter_high)};
+Expr philox_word(const Expr& key, const Expr& counter_low, const Expr& counter_high, int word) {
+  Operands args = {key, counter_low, counter_high};
   for (const Expr& arg : args) GALATEA_CHECK(arg && arg->type == DType::kU64, "operands of philox are u64");
   if (is_const(args[0]) && is_const(args[1]) && is_const(args[2])) {
     return user_constant(DType::kU32,
@@ -341,13 +341,13 @@ Expr philox_word(Expr key, Expr counter_low, Expr counter_high, int word) {
   return finish_node(std::move(node));
 }
 
-Expr load_flat(int buffer, DType type, Expr offset) {
+Expr load_flat(int buffer, DType type, const Expr& offset) {
   GALATEA_CHECK(offset && offset->type == DType::kI64, "offsets are i64");
   ExprNode node;
   node.kind = ExprKind::kLoadFlat;
   node.type = type;
   node.index = buffer;
-  node.args = {std::move(offset)};
+  node.args = {offset};
   return finish_node(std::move(node));
 }
 
@@ -375,47 +375,45 @@ Expr make_op(ScalarOp op, DType type, Operands args) {
   return out ? out : raw_op(op, type, std::move(args));
 }
 
-Expr convert(Expr value, DType to) { return make_op(ScalarOp::kConvert, to, {std::move(value)}); }
-Expr saturate(Expr value, DType to) { return make_op(ScalarOp::kSaturate, to, {std::move(value)}); }
-Expr select(Expr condition, Expr a, Expr b) {
+Expr convert(const Expr& value, DType to) { return make_op(ScalarOp::kConvert, to, {value}); }
+Expr saturate(const Expr& value, DType to) { return make_op(ScalarOp::kSaturate, to, {value}); }
+Expr select(const Expr& condition, const Expr& a, const Expr& b) {
   DType type = a->type;
-  return make_op(ScalarOp::kSelect, type, {std::move(condition), std::move(a), std::move(b)});
+  return make_op(ScalarOp::kSelect, type, {condition, a, b});
 }
-Expr fma(Expr a, Expr b, Expr c) {
+Expr fma(const Expr& a, const Expr& b, const Expr& c) {
   DType type = a->type;
-  return make_op(ScalarOp::kFma, type, {std::move(a), std::move(b), std::move(c)});
+  return make_op(ScalarOp::kFma, type, {a, b, c});
 }
-Expr min(Expr a, Expr b) { return binary(ScalarOp::kMin, std::move(a), std::move(b)); }
-Expr max(Expr a, Expr b) { return binary(ScalarOp::kMax, std::move(a), std::move(b)); }
-Expr clamp(Expr value, Expr low, Expr high) {
-  return max(min(std::move(value), std::move(high)), std::move(low));
-}
-Expr unary(ScalarOp op, Expr a) {
+Expr min(const Expr& a, const Expr& b) { return binary(ScalarOp::kMin, a, b); }
+Expr max(const Expr& a, const Expr& b) { return binary(ScalarOp::kMax, a, b); }
+Expr clamp(const Expr& value, const Expr& low, const Expr& high) { return max(min(value, high), low); }
+Expr unary(ScalarOp op, const Expr& a) {
   DType type = a->type;
-  return make_op(op, type, {std::move(a)});
+  return make_op(op, type, {a});
 }
-Expr binary(ScalarOp op, Expr a, Expr b) {
+Expr binary(ScalarOp op, const Expr& a, const Expr& b) {
   DType type = is_comparison(op) ? DType::kBool : a->type;
-  return make_op(op, type, {std::move(a), std::move(b)});
+  return make_op(op, type, {a, b});
 }
-Expr operator+(Expr a, Expr b) { return binary(ScalarOp::kAdd, std::move(a), std::move(b)); }
-Expr operator-(Expr a, Expr b) { return binary(ScalarOp::kSub, std::move(a), std::move(b)); }
-Expr operator*(Expr a, Expr b) { return binary(ScalarOp::kMul, std::move(a), std::move(b)); }
-Expr operator/(Expr a, Expr b) { return binary(ScalarOp::kDiv, std::move(a), std::move(b)); }
-Expr operator%(Expr a, Expr b) { return binary(ScalarOp::kRem, std::move(a), std::move(b)); }
-Expr operator-(Expr a) { return unary(ScalarOp::kNeg, std::move(a)); }
-Expr operator<(Expr a, Expr b) { return binary(ScalarOp::kLt, std::move(a), std::move(b)); }
-Expr operator<=(Expr a, Expr b) { return binary(ScalarOp::kLe, std::move(a), std::move(b)); }
-Expr operator>(Expr a, Expr b) { return binary(ScalarOp::kGt, std::move(a), std::move(b)); }
-Expr operator>=(Expr a, Expr b) { return binary(ScalarOp::kGe, std::move(a), std::move(b)); }
-Expr equal(Expr a, Expr b) { return binary(ScalarOp::kEq, std::move(a), std::move(b)); }
-Expr not_equal(Expr a, Expr b) { return binary(ScalarOp::kNe, std::move(a), std::move(b)); }
-Expr operator&(Expr a, Expr b) { return binary(ScalarOp::kAnd, std::move(a), std::move(b)); }
-Expr operator|(Expr a, Expr b) { return binary(ScalarOp::kOr, std::move(a), std::move(b)); }
-Expr operator^(Expr a, Expr b) { return binary(ScalarOp::kXor, std::move(a), std::move(b)); }
-Expr logical_not(Expr a) {
+Expr operator+(const Expr& a, const Expr& b) { return binary(ScalarOp::kAdd, a, b); }
+Expr operator-(const Expr& a, const Expr& b) { return binary(ScalarOp::kSub, a, b); }
+Expr operator*(const Expr& a, const Expr& b) { return binary(ScalarOp::kMul, a, b); }
+Expr operator/(const Expr& a, const Expr& b) { return binary(ScalarOp::kDiv, a, b); }
+Expr operator%(const Expr& a, const Expr& b) { return binary(ScalarOp::kRem, a, b); }
+Expr operator-(const Expr& a) { return unary(ScalarOp::kNeg, a); }
+Expr operator<(const Expr& a, const Expr& b) { return binary(ScalarOp::kLt, a, b); }
+Expr operator<=(const Expr& a, const Expr& b) { return binary(ScalarOp::kLe, a, b); }
+Expr operator>(const Expr& a, const Expr& b) { return binary(ScalarOp::kGt, a, b); }
+Expr operator>=(const Expr& a, const Expr& b) { return binary(ScalarOp::kGe, a, b); }
+Expr equal(const Expr& a, const Expr& b) { return binary(ScalarOp::kEq, a, b); }
+Expr not_equal(const Expr& a, const Expr& b) { return binary(ScalarOp::kNe, a, b); }
+Expr operator&(const Expr& a, const Expr& b) { return binary(ScalarOp::kAnd, a, b); }
+Expr operator|(const Expr& a, const Expr& b) { return binary(ScalarOp::kOr, a, b); }
+Expr operator^(const Expr& a, const Expr& b) { return binary(ScalarOp::kXor, a, b); }
+Expr logical_not(const Expr& a) {
   GALATEA_CHECK(is_bool(a->type), "logical_not takes bool");
-  return unary(ScalarOp::kNot, std::move(a));
+  return unary(ScalarOp::kNot, a);
 }
 
 // ---- looking at expressions

@@ -154,39 +154,39 @@ Expr reduce_axis(int index);
 Expr tap();
 Expr accumulator(DType type);
 Expr load(LoadTarget target, DType type, Operands indices, Border border = Border::kNone, Cell fill = {});
-Expr philox_word(Expr key, Expr counter_low, Expr counter_high, int word);
+Expr philox_word(const Expr& key, const Expr& counter_low, const Expr& counter_high, int word);
 Expr var(int index, DType type);
-Expr load_flat(int buffer, DType type, Expr offset);
+Expr load_flat(int buffer, DType type, const Expr& offset);
 
 // ---- operations; operand types must be equal (GALATEA_CHECK), constants fold, neutral elements vanish where
 // that is exact (x+0 and x*1 on integers; never on floats where the sign of zero or NaN would change).
 Expr make_op(ScalarOp op, DType type, Operands args);
-Expr convert(Expr value, DType to);   ///< kConvert; the value itself if already of that type
-Expr saturate(Expr value, DType to);  ///< kSaturate
-Expr select(Expr condition, Expr a, Expr b);
-Expr fma(Expr a, Expr b, Expr c);
-Expr min(Expr a, Expr b);
-Expr max(Expr a, Expr b);
-Expr clamp(Expr value, Expr low,
-           Expr high);  ///< max(low, min(value, high)) in that operand order: value first
-Expr unary(ScalarOp op, Expr a);
-Expr binary(ScalarOp op, Expr a, Expr b);  ///< comparisons give bool
-Expr operator+(Expr a, Expr b);
-Expr operator-(Expr a, Expr b);
-Expr operator*(Expr a, Expr b);
-Expr operator/(Expr a, Expr b);
-Expr operator%(Expr a, Expr b);
-Expr operator-(Expr a);
-Expr operator<(Expr a, Expr b);
-Expr operator<=(Expr a, Expr b);
-Expr operator>(Expr a, Expr b);
-Expr operator>=(Expr a, Expr b);
-Expr equal(Expr a, Expr b);
-Expr not_equal(Expr a, Expr b);
-Expr operator&(Expr a, Expr b);
-Expr operator|(Expr a, Expr b);
-Expr operator^(Expr a, Expr b);
-Expr logical_not(Expr a);
+Expr convert(const Expr& value, DType to);   ///< kConvert; the value itself if already of that type
+Expr saturate(const Expr& value, DType to);  ///< kSaturate
+Expr select(const Expr& condition, const Expr& a, const Expr& b);
+Expr fma(const Expr& a, const Expr& b, const Expr& c);
+Expr min(const Expr& a, const Expr& b);
+Expr max(const Expr& a, const Expr& b);
+/// max(low, min(value, high)) in that operand order: value first
+Expr clamp(const Expr& value, const Expr& low, const Expr& high);
+Expr unary(ScalarOp op, const Expr& a);
+Expr binary(ScalarOp op, const Expr& a, const Expr& b);  ///< comparisons give bool
+Expr operator+(const Expr& a, const Expr& b);
+Expr operator-(const Expr& a, const Expr& b);
+Expr operator*(const Expr& a, const Expr& b);
+Expr operator/(const Expr& a, const Expr& b);
+Expr operator%(const Expr& a, const Expr& b);
+Expr operator-(const Expr& a);
+Expr operator<(const Expr& a, const Expr& b);
+Expr operator<=(const Expr& a, const Expr& b);
+Expr operator>(const Expr& a, const Expr& b);
+Expr operator>=(const Expr& a, const Expr& b);
+Expr equal(const Expr& a, const Expr& b);
+Expr not_equal(const Expr& a, const Expr& b);
+Expr operator&(const Expr& a, const Expr& b);
+Expr operator|(const Expr& a, const Expr& b);
+Expr operator^(const Expr& a, const Expr& b);
+Expr logical_not(const Expr& a);
 
 // ---- looking at expressions
 bool is_const(const Expr& e);

@@ -134,13 +134,14 @@ void TypeContext::want_extents(int input) const {
   if (wanted_ != nullptr) wanted_->push_back(spec_.inputs.at(static_cast<size_t>(input)));
 }
 
-std::unexpected<Error> TypeContext::error(std::string message, std::string help, std::string_view arg) const {
+std::unexpected<Error> TypeContext::error(std::string_view message, std::string_view help,
+                                          std::string_view arg) const {
   Span span = spec_.span;
   if (!arg.empty())
     if (const ir::Arg* found = Arguments(op_, spec_.args).find(arg); found && found->span.valid())
       span = found->span;
   // Some rules begin with their own name already.
-  if (message.rfind(op_.name + ": ", 0) == 0) message.erase(0, op_.name.size() + 2);
+  if (message.starts_with(op_.name + ": ")) message.remove_prefix(op_.name.size() + 2);
   return compiler::user_error(compiler::Message::kOperatorRefuses, span, display_name(op_), message, help);
 }
 

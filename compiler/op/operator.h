@@ -115,7 +115,8 @@ class TypeContext {
   void want_extents(std::string_view arg) const;
   void want_extents(int input) const;
   /// An error at the call (or at the argument, where one is named) of this operator.
-  std::unexpected<Error> error(std::string message, std::string help = {}, std::string_view arg = {}) const;
+  std::unexpected<Error> error(std::string_view message, std::string_view help = {},
+                               std::string_view arg = {}) const;
   /// Whose numbers the call gives.
   Compat compat() const { return compat_of(spec_.args); }
   const Operator& op() const { return op_; }

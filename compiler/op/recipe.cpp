@@ -174,7 +174,7 @@ Expr RecipeBuilder::full_extent(int input, int dim) const {
   return axis ? axis->extent : extent(input, dim);
 }
 
-Expr RecipeBuilder::scaled(int input, int dim, Expr position) const {
+Expr RecipeBuilder::scaled(int input, int dim, const Expr& position) const {
   const NativeOutput* made = scaled_input(input);
   const ScaleOffer::Axis* axis = made ? made->scale->along(dim) : nullptr;
   if (!axis) return position;
@@ -258,12 +258,12 @@ std::vector<Expr> RecipeBuilder::arg_list(std::string_view name, int n, DType ty
   return list;
 }
 
-Expr RecipeBuilder::random_u32(Expr element) const {
+Expr RecipeBuilder::random_u32(const Expr& number) const {
   GALATEA_CHECK(graph_.node(node_).op->random, "only random operators draw");
   Expr key = kernel::symbol(SymbolKind::kNodeKey, DType::kU64, node_);
   int64_t source = lineage_ ? lineage_->counting_source(node_) : counting_source(graph_, node_);
   Expr sample = kernel::symbol(SymbolKind::kSampleIndex, DType::kU64, source);
-  element = kernel::convert(element, DType::kI64);
+  const Expr element = kernel::convert(number, DType::kI64);
   Expr block = kernel::convert(kernel::binary(ScalarOp::kShr, element, kernel::const_int(2)), DType::kU64);
   if (kernel::is_const(element))
     return kernel::philox_word(key, block, sample, static_cast<int>(kernel::const_value(element) & 3));
@@ -275,43 +275,44 @@ Expr RecipeBuilder::random_u32(Expr element) const {
   return drawn;
 }
 
-Expr RecipeBuilder::random_unit(Expr element) const {
+Expr RecipeBuilder::random_unit(const Expr& element) const {
   Expr bits = kernel::binary(ScalarOp::kShr, random_u32(element), kernel::const_int(8, DType::kU32));
   return kernel::convert(bits, DType::kF32) * kernel::const_float(0x1p-24);
 }
 
-Expr RecipeBuilder::random_below(Expr element, Expr n) const {
+Expr RecipeBuilder::random_below(const Expr& element, const Expr& n) const {
   Expr product = kernel::convert(random_u32(element), DType::kU64) * kernel::convert(n, DType::kU64);
   return kernel::convert(kernel::binary(ScalarOp::kShr, product, kernel::const_int(32, DType::kU64)),
                          DType::kI64);
 }
 
-void RecipeBuilder::check(Expr condition, std::string message, std::vector<Expr> values, std::string help,
-                          std::string arg) {
+void RecipeBuilder::check(const Expr& condition, std::string_view message, std::vector<Expr> values,
+                          std::string_view help, std::string_view arg) {
   GALATEA_CHECK(condition.type() == DType::kBool, "a check needs a condition");
   if (kernel::is_const(condition) && kernel::const_value(condition) != 0) return;  // known to hold
   lowering_.checks.push_back(
-      {std::move(condition), std::move(message), std::move(values), std::move(help), std::move(arg)});
+      {condition, std::string(message), std::move(values), std::string(help), std::string(arg)});
 }
 
-void RecipeBuilder::check_at_hand(Expr condition, std::string message, std::vector<Expr> values,
-                                  std::string help, std::string arg) {
+void RecipeBuilder::check_at_hand(const Expr& condition, std::string_view message, std::vector<Expr> values,
+                                  std::string_view help, std::string_view arg) {
   const size_t before = lowering_.checks.size();
-  check(std::move(condition), std::move(message), std::move(values), std::move(help), std::move(arg));
+  check(condition, message, std::move(values), help, arg);
   for (size_t k = before; k < lowering_.checks.size(); ++k) lowering_.checks[k].if_at_hand = true;
 }
 
-Expr RecipeBuilder::load(int input, std::vector<Expr> indices, kernel::Border border, Cell fill) const {
+Expr RecipeBuilder::load(int input, std::span<const Expr> indices, kernel::Border border, Cell fill) const {
   const kernel::KernelInput& source = lowering_.inputs.at(static_cast<size_t>(input));
   GALATEA_CHECK(indices.size() == source.extents.size(), "one index per dimension");
-  return kernel::load({kernel::LoadTarget::Kind::kInput, input}, source.type, std::move(indices), border,
-                      fill);
+  return kernel::load({kernel::LoadTarget::Kind::kInput, input}, source.type, kernel::Operands(indices),
+                      border, fill);
 }
 
-Expr RecipeBuilder::load(StageRef stage, std::vector<Expr> indices, kernel::Border border, Cell fill) const {
+Expr RecipeBuilder::load(StageRef stage, std::span<const Expr> indices, kernel::Border border,
+                         Cell fill) const {
   const kernel::Stage& target = lowering_.stages.at(static_cast<size_t>(stage.index));
   GALATEA_CHECK(static_cast<int>(indices.size()) == target.rank(), "one index per dimension");
-  return kernel::load({kernel::LoadTarget::Kind::kStage, stage.index}, target.type, std::move(indices),
+  return kernel::load({kernel::LoadTarget::Kind::kStage, stage.index}, target.type, kernel::Operands(indices),
                       border, fill);
 }
 
@@ -439,19 +440,19 @@ std::vector<Expr> RecipeBuilder::native_scalars(std::string function, std::vecto
   return results;
 }
 
-Expr RecipeBuilder::over_frames(OverFrames::Kind kind, Expr of_frame) {
+Expr RecipeBuilder::over_frames(OverFrames::Kind kind, const Expr& of_frame) {
   if (!lifting_->lifts()) return of_frame;
   const DType type = of_frame.type();
-  lowering_.over_frames.push_back({kind, std::move(of_frame), next_local_});
+  lowering_.over_frames.push_back({kind, of_frame, next_local_});
   return kernel::symbol(SymbolKind::kLocal, type, next_local_++);
 }
 
-Expr RecipeBuilder::largest_of_frames(Expr number) {
-  return over_frames(OverFrames::Kind::kLargest, std::move(number));
+Expr RecipeBuilder::largest_of_frames(const Expr& number) {
+  return over_frames(OverFrames::Kind::kLargest, number);
 }
 
-Expr RecipeBuilder::holds_for_most_frames(Expr condition) {
-  return over_frames(OverFrames::Kind::kMost, std::move(condition));
+Expr RecipeBuilder::holds_for_most_frames(const Expr& condition) {
+  return over_frames(OverFrames::Kind::kMost, condition);
 }
 
 std::vector<Expr> RecipeBuilder::over_batch(std::vector<runtime::BatchOp> ops, std::vector<Expr> numbers) {
@@ -561,14 +562,14 @@ void RecipeBuilder::output_total(int k, int input, runtime::BatchOp op) {
   output_native(k, {.inputs = {input}, .total = op}, extents(input));
 }
 
-void RecipeBuilder::output_of_place(int k, int input, Expr place) {
+void RecipeBuilder::output_of_place(int k, int input, const Expr& place) {
   GALATEA_CHECK(sees_batch(node()), node().op->name + " does not say that it sees the batch");
   GALATEA_CHECK(place.type() == DType::kI64, "a place is i64");
   // Extents that differ from sample to sample are those of another one's tensor.
   std::vector<Expr> known;
   for (int64_t extent : output_type(k).extents)
     known.push_back(extent >= 0 ? kernel::extent_constant(extent) : Expr());
-  output_native(k, {.inputs = {input}, .scalars = {std::move(place)}, .of_place = true}, std::move(known));
+  output_native(k, {.inputs = {input}, .scalars = {place}, .of_place = true}, std::move(known));
 }
 
 void RecipeBuilder::output_constant(int k, std::shared_ptr<const runtime::ConstantTensor> tensor) {

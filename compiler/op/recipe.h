@@ -250,7 +250,7 @@ class RecipeBuilder {
   /// An extent of the input at full size; extent() where nothing was scaled.
   Expr full_extent(int input, int dim) const;
   /// A position (f64, elements at full size) in elements of the input as it is.
-  Expr scaled(int input, int dim, Expr position) const;
+  Expr scaled(int input, int dim, const Expr& position) const;
   /// The definition reads input 0 by scaled() positions, and an input scaled by this or more would do.
   void least_scale(Expr scale) { lowering_.least_scale = std::move(scale); }
   /// The definition shows input 0 through an affine map: consecutive ones may become one (exact=False).
@@ -262,24 +262,28 @@ class RecipeBuilder {
   Expr scale(int64_t whole) const;
 
   // ---- random draws of this node: element e of its stream (any e; each is independent)
-  Expr random_u32(Expr element) const;            ///< uniform over all 2^32
-  Expr random_unit(Expr element) const;           ///< f32 in [0, 1), 24 bits
-  Expr random_below(Expr element, Expr n) const;  ///< i64 uniform in [0, n): (u32 * n) >> 32
+  Expr random_u32(const Expr& element) const;                   ///< uniform over all 2^32
+  Expr random_unit(const Expr& element) const;                  ///< f32 in [0, 1), 24 bits
+  Expr random_below(const Expr& element, const Expr& n) const;  ///< i64 uniform in [0, n): (u32 * n) >> 32
 
   // ---- checks
-  void check(Expr condition, std::string message, std::vector<Expr> values = {}, std::string help = {},
-             std::string arg = {});
+  void check(const Expr& condition, std::string_view message, std::vector<Expr> values = {},
+             std::string_view help = {}, std::string_view arg = {});
   /// The same, where the host has the numbers anyway (Check::if_at_hand).
-  void check_at_hand(Expr condition, std::string message, std::vector<Expr> values, std::string help,
-                     std::string arg);
+  void check_at_hand(const Expr& condition, std::string_view message, std::vector<Expr> values,
+                     std::string_view help, std::string_view arg);
 
   // ---- stages
   using Body = std::function<Expr(const std::vector<Expr>& axes)>;
   /// An element of an input or a stage.
-  Expr load(int input, std::vector<Expr> indices, kernel::Border border = kernel::Border::kNone,
+  Expr load(int input, std::span<const Expr> indices, kernel::Border border = kernel::Border::kNone,
             Cell fill = {}) const;
-  Expr load(StageRef stage, std::vector<Expr> indices, kernel::Border border = kernel::Border::kNone,
+  Expr load(StageRef stage, std::span<const Expr> indices, kernel::Border border = kernel::Border::kNone,
             Cell fill = {}) const;
+  Expr load(auto from, std::initializer_list<Expr> indices, kernel::Border border = kernel::Border::kNone,
+            Cell fill = {}) const {
+    return load(from, std::span(indices.begin(), indices.size()), border, fill);
+  }
   StageRef map(std::string name, DType type, std::vector<Expr> extents, const Body& body);
   struct Band {
     std::string name;
@@ -288,11 +292,11 @@ class RecipeBuilder {
     int axis = 0;
     DType accumulator = DType::kF32;
     Expr taps;
-    std::function<Expr(Expr i)> first;  ///< of the position along the band axis
-    std::function<Expr(Expr i, Expr k)> weight;
-    std::function<Expr(const std::vector<Expr>& axes, Expr index)>
-        source;                            ///< must return a load whose band index is `index`
-    std::function<Expr(Expr acc)> finish;  ///< empty: converted to type
+    std::function<Expr(const Expr& i)> first;  ///< of the position along the band axis
+    std::function<Expr(const Expr& i, const Expr& k)> weight;
+    std::function<Expr(const std::vector<Expr>& axes, const Expr& index)>
+        source;                                   ///< must return a load whose band index is `index`
+    std::function<Expr(const Expr& acc)> finish;  ///< empty: converted to type
   };
   StageRef band(const Band& band);
   struct Reduce {
@@ -303,7 +307,7 @@ class RecipeBuilder {
     DType accumulator = DType::kF32;
     kernel::Combiner combiner = kernel::Combiner::kSum;
     std::function<Expr(const std::vector<Expr>& axes, const std::vector<Expr>& reduce_axes)> body;
-    std::function<Expr(Expr acc)> finish;
+    std::function<Expr(const Expr& acc)> finish;
   };
   StageRef reduce(const Reduce& reduce);
   struct Histogram {
@@ -315,7 +319,7 @@ class RecipeBuilder {
     DType accumulator = DType::kI32;
     std::function<Expr(const std::vector<Expr>& axes, const std::vector<Expr>& reduce_axes)>
         body;  ///< the bin, i64
-    std::function<Expr(Expr acc)> finish;
+    std::function<Expr(const Expr& acc)> finish;
   };
   StageRef histogram(const Histogram& histogram);
   struct Scan {
@@ -326,7 +330,7 @@ class RecipeBuilder {
     DType accumulator = DType::kF32;
     kernel::Combiner combiner = kernel::Combiner::kSum;
     Body body;
-    std::function<Expr(Expr acc)> finish;
+    std::function<Expr(const Expr& acc)> finish;
   };
   StageRef scan(const Scan& scan);
 
@@ -335,8 +339,8 @@ class RecipeBuilder {
   int constant_input(std::string name, std::shared_ptr<const runtime::ConstantTensor> tensor);
 
   // ---- the frames of the sample, where the call is lifted over some; else of the one that there is
-  Expr largest_of_frames(Expr number);         ///< of i64
-  Expr holds_for_most_frames(Expr condition);  ///< for more than half of them
+  Expr largest_of_frames(const Expr& number);         ///< of i64
+  Expr holds_for_most_frames(const Expr& condition);  ///< for more than half of them
 
   // ---- native
   std::vector<Expr> native_scalars(std::string function, std::vector<int> inputs, std::vector<Expr> scalars,
@@ -347,8 +351,8 @@ class RecipeBuilder {
   // ---- the batch: the samples of one that come to this node (Operator::sees_batch must say so)
   /// What they make of numbers (i64) that each of them hands over, all at one meeting.
   std::vector<Expr> over_batch(std::vector<runtime::BatchOp> ops, std::vector<Expr> numbers);
-  Expr over_batch(runtime::BatchOp op, Expr number) {
-    return over_batch(std::vector{op}, std::vector{std::move(number)}).front();
+  Expr over_batch(runtime::BatchOp op, const Expr& number) {
+    return over_batch(std::vector{op}, std::vector{number}).front();
   }
   /// Where the sample stands in its batch: 0, 1, …; i64. Samples that are left out keep their places.
   Expr place_in_batch() const;
@@ -356,7 +360,7 @@ class RecipeBuilder {
   void output_total(int k, int input, runtime::BatchOp op);
   /// The tensor of the sample in this place of the batch (i64); that nobody meets there is the sample's
   /// error.
-  void output_of_place(int k, int input, Expr place);
+  void output_of_place(int k, int input, const Expr& place);
 
   // ---- outputs (each exactly once)
   /// Dimension d of the output is axis axis_of[d] of the stage (default: in order).
@@ -393,7 +397,7 @@ class RecipeBuilder {
   const ir::Graph& graph_;
   ir::NodeId node_;
   Lineage* lineage_;
-  Expr over_frames(OverFrames::Kind kind, Expr of_frame);
+  Expr over_frames(OverFrames::Kind kind, const Expr& of_frame);
 
   std::shared_ptr<const Lifting> lifting_;
   std::vector<ir::Type> frame_outputs_;  ///< where the call is lifted

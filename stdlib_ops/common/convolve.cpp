@@ -24,16 +24,16 @@ StageRef convolve(RecipeBuilder& b, const std::string& name, StageRef source, in
                  .axis = axis,
                  .accumulator = DType::kF32,
                  .taps = window.taps,
-                 .first = [&](Expr i) { return i - radius; },
-                 .weight = [&](Expr, Expr k) { return b.load(window.weights, {k}); },
+                 .first = [&](const Expr& i) { return i - radius; },
+                 .weight = [&](const Expr&, const Expr& k) { return b.load(window.weights, {k}); },
                  .source =
-                     [&](const Axes& at, Expr index) {
+                     [&](const Axes& at, const Expr& index) {
                        Axes from = at;
                        from[a] = index;
                        return source.index < 0 ? b.load(0, from, Border::kReflect101)
                                                : b.load(source, from, Border::kReflect101);
                      },
-                 .finish = [&](Expr acc) { return kernel::saturate(acc, type); }});
+                 .finish = [&](const Expr& acc) { return kernel::saturate(acc, type); }});
 }
 
 Status check_filter_input(const TypeContext& ctx, bool takes_f64) {

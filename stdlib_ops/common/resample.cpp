@@ -406,27 +406,29 @@ StageRef resample(RecipeBuilder& b, std::vector<ResampleAxis> axes, SpatialAxes 
     const bool is_last = p + 1 == passes.size();
     extents[pass.dim] = pass.n;
     const Expr one = pass.is_exact ? kernel::const_int(kWeightSum, DType::kI32) : f32(1);
-    source = b.band(
-        {.name = is_last ? "resize" : stage_name(p),
-         .type = is_last ? out : DType::kF32,
-         .extents = extents,
-         .axis = static_cast<int>(pass.dim),
-         .accumulator = pass.is_exact ? DType::kI32 : DType::kF32,
-         .taps = pass.tables.taps,
-         .first = [&](Expr i) { return b.load(pass.tables.first, {i}); },
-         .weight = [&](Expr i,
-                       Expr k) { return pass.tables.has_weight ? b.load(pass.tables.weight, {i, k}) : one; },
-         .source =
-             [&](const Axes& at, Expr index) {
-               Axes from = at;
-               from[pass.dim] = index;
-               return p == 0 ? b.load(0, from, Border::kClamp) : b.load(source, from, Border::kClamp);
-             },
-         .finish =
-             [&](const Expr& acc) {
-               const Expr value = pass.is_exact ? to_f32(acc) * f32(1.0 / kWeightSum) : acc;
-               return is_last ? kernel::saturate(value, out) : value;
-             }});
+    source =
+        b.band({.name = is_last ? "resize" : stage_name(p),
+                .type = is_last ? out : DType::kF32,
+                .extents = extents,
+                .axis = static_cast<int>(pass.dim),
+                .accumulator = pass.is_exact ? DType::kI32 : DType::kF32,
+                .taps = pass.tables.taps,
+                .first = [&](const Expr& i) { return b.load(pass.tables.first, {i}); },
+                .weight =
+                    [&](const Expr& i, const Expr& k) {
+                      return pass.tables.has_weight ? b.load(pass.tables.weight, {i, k}) : one;
+                    },
+                .source =
+                    [&](const Axes& at, const Expr& index) {
+                      Axes from = at;
+                      from[pass.dim] = index;
+                      return p == 0 ? b.load(0, from, Border::kClamp) : b.load(source, from, Border::kClamp);
+                    },
+                .finish =
+                    [&](const Expr& acc) {
+                      const Expr value = pass.is_exact ? to_f32(acc) * f32(1.0 / kWeightSum) : acc;
+                      return is_last ? kernel::saturate(value, out) : value;
+                    }});
   }
   return source;
 }

@@ -36,10 +36,10 @@ StageRef blur_along(RecipeBuilder& b, const std::string& name, StageRef source, 
                  .axis = axis,
                  .accumulator = accumulator,
                  .taps = band.taps,
-                 .first = [&](Expr i) { return i - radius; },
-                 .weight = [&](Expr, Expr k) { return b.load(band.weights, {k}); },
+                 .first = [&](const Expr& i) { return i - radius; },
+                 .weight = [&](const Expr&, const Expr& k) { return b.load(band.weights, {k}); },
                  .source =
-                     [&](const Axes& at, Expr index) {
+                     [&](const Axes& at, const Expr& index) {
                        Axes from = at;
                        from[a] = index;
                        return source.index < 0 ? b.load(0, from, band.border)

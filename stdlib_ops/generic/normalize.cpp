@@ -182,7 +182,7 @@ class Normalizer {
   /// The first step over a batch.
   void define_squares() {
     const auto mean = mean_at();
-    b_.output_stage(0, squares("squares", mean, [](Expr acc) { return to_f32(acc); }));
+    b_.output_stage(0, squares("squares", mean, [](const Expr& acc) { return to_f32(acc); }));
   }
 
   void define() {
@@ -261,7 +261,7 @@ class Normalizer {
                        [&](const Axes& at, const Axes& inner) {
                          return kernel::convert(b_.load(0, box_.index(at, inner)), accumulator);
                        },
-                   .finish = [&](Expr acc) { return mean_of(acc, box_.count, DType::kF32); }});
+                   .finish = [&](const Expr& acc) { return mean_of(acc, box_.count, DType::kF32); }});
     return [this, stage](const Axes& at) { return b_.load(stage, reduced(at)); };
   }
 
@@ -298,13 +298,15 @@ class Normalizer {
       });
     } else {
       // As over a batch, whose samples hand over f32.
-      stage = squares("inverse_stddev", mean, [&](Expr acc) { return inverse(to_f32(acc), box_.count); });
+      stage =
+          squares("inverse_stddev", mean, [&](const Expr& acc) { return inverse(to_f32(acc), box_.count); });
     }
     return [this, stage](const Axes& at) { return b_.load(stage, reduced(at)); };
   }
 
   /// Squared distances, added up along the axes.
-  StageRef squares(const char* name, const ElementAt& mean, const std::function<Expr(Expr acc)>& finish) {
+  StageRef squares(const char* name, const ElementAt& mean,
+                   const std::function<Expr(const Expr& acc)>& finish) {
     return b_.reduce({.name = name,
                       .type = DType::kF32,
                       .extents = box_.extents,

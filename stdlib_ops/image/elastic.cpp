@@ -53,15 +53,15 @@ StageRef smooth_field(RecipeBuilder& b, int64_t k, const Axes& extents, const st
                     .axis = axis,
                     .accumulator = DType::kF32,
                     .taps = taps,
-                    .first = [&](Expr i) { return i - radius; },
-                    .weight = [&](Expr, Expr tap) { return b.load(weights, {tap}); },
+                    .first = [&](const Expr& i) { return i - radius; },
+                    .weight = [&](const Expr&, const Expr& tap) { return b.load(weights, {tap}); },
                     .source =
-                        [&](const Axes& at, Expr index) {
+                        [&](const Axes& at, const Expr& index) {
                           Axes from = at;
                           from[static_cast<size_t>(axis)] = index;
                           return b.load(source, from, Border::kReflect101);
                         },
-                    .finish = [](Expr acc) { return acc; }});
+                    .finish = [](const Expr& acc) { return acc; }});
   }
   return field;
 }

@@ -54,21 +54,21 @@ void define_reduction(RecipeBuilder& b, Kind kind) {
     b.check(box.count > i64(0), "there is nothing to take the value of: the reduced axes hold {} elements",
             {box.count}, "guard samples without elements with an if");
   const DType accumulator = accumulator_of(in.dtype, kind);
-  const StageRef stage = b.reduce({.name = "reduce",
-                                   .type = out,
-                                   .extents = box.extents,
-                                   .reduce_extents = box.over,
-                                   .accumulator = accumulator,
-                                   .combiner = kind == Kind::kMin   ? kernel::Combiner::kMin
-                                               : kind == Kind::kMax ? kernel::Combiner::kMax
-                                                                    : kernel::Combiner::kSum,
-                                   .body =
-                                       [&](const Axes& at, const Axes& inner) {
-                                         const Expr x =
-                                             kernel::convert(b.load(0, box.index(at, inner)), accumulator);
-                                         return kind == Kind::kMeanSquare || kind == Kind::kRms ? x * x : x;
-                                       },
-                                   .finish = [&](Expr acc) { return finish(kind, acc, box.count, out); }});
+  const StageRef stage =
+      b.reduce({.name = "reduce",
+                .type = out,
+                .extents = box.extents,
+                .reduce_extents = box.over,
+                .accumulator = accumulator,
+                .combiner = kind == Kind::kMin   ? kernel::Combiner::kMin
+                            : kind == Kind::kMax ? kernel::Combiner::kMax
+                                                 : kernel::Combiner::kSum,
+                .body =
+                    [&](const Axes& at, const Axes& inner) {
+                      const Expr x = kernel::convert(b.load(0, box.index(at, inner)), accumulator);
+                      return kind == Kind::kMeanSquare || kind == Kind::kRms ? x * x : x;
+                    },
+                .finish = [&](const Expr& acc) { return finish(kind, acc, box.count, out); }});
   b.output_stage(0, stage);
 }
 

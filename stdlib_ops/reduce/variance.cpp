@@ -83,7 +83,7 @@ void define_variance(RecipeBuilder& b, bool root) {
                       return distance * distance;
                     },
                 .finish =
-                    [&](Expr acc) {
+                    [&](const Expr& acc) {
                       if (!varies) return f32(0);
                       const Expr variance = to_f32(acc / to_f64(box.count - b.arg("ddof", DType::kI64)));
                       return root ? kernel::unary(ScalarOp::kSqrt, variance) : variance;

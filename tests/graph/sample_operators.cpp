@@ -273,12 +273,12 @@ Operator blur() {
     band.extents = b.extents(0);
     if (b.given("rows")) band.extents[0] = b.arg("rows", DType::kI64);
     band.taps = window;
-    band.first = [&](Expr i) { return i + top - window / i64(2); };
-    band.weight = [&](Expr, Expr) { return const_float(1.0) / convert(window, DType::kF32); };
-    band.source = [&](const std::vector<Expr>& axes, Expr index) {
+    band.first = [&](const Expr& i) { return i + top - window / i64(2); };
+    band.weight = [&](const Expr&, Expr) { return const_float(1.0) / convert(window, DType::kF32); };
+    band.source = [&](const std::vector<Expr>& axes, const Expr& index) {
       return b.load(0, {index, axes[1], axes[2]}, kernel::Border::kReflect101);
     };
-    band.finish = [&](Expr sum) { return kernel::saturate(sum, DType::kU8); };
+    band.finish = [&](const Expr& sum) { return kernel::saturate(sum, DType::kU8); };
     b.output_stage(0, b.band(band));
   };
   return op;
@@ -306,14 +306,14 @@ StageRef resample(RecipeBuilder& b, const std::string& name, int axis, const Axi
   band.extents = std::move(extents);
   band.axis = axis;
   band.taps = convert(kernel::unary(ScalarOp::kCeil, radius * const_float(2.0)), DType::kI64) + i64(1);
-  band.first = [&](Expr i) { return b.load(first, {i}); };
-  band.weight = [&](Expr, Expr) { return const_float(1.0) / convert(band.taps, DType::kF32); };
-  band.source = [&](const std::vector<Expr>& axes, Expr index) {
+  band.first = [&](const Expr& i) { return b.load(first, {i}); };
+  band.weight = [&](const Expr&, Expr) { return const_float(1.0) / convert(band.taps, DType::kF32); };
+  band.source = [&](const std::vector<Expr>& axes, const Expr& index) {
     std::vector<Expr> at = axes;
     at[static_cast<size_t>(axis)] = index;
     return source(at);
   };
-  band.finish = [&](Expr sum) { return kernel::saturate(sum, type); };
+  band.finish = [&](const Expr& sum) { return kernel::saturate(sum, type); };
   return b.band(band);
 }
 
