@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <memory>
 #include <optional>
 #include <string>
@@ -18,6 +19,11 @@ namespace galatea::testing {
 
 /// The environment of the fake: {"FAKE_CUDA_DEVICES", "2"}.
 using FakeSettings = std::vector<std::pair<std::string, std::string>>;
+
+/// How a call can fail: for want of memory, which goes on later; by itself; with the device lost.
+inline constexpr std::array kFaultCodes = {runtime::cuda::code::kOutOfMemory,
+                                           runtime::cuda::code::kInvalidValue,
+                                           runtime::cuda::code::kLaunchFailed};
 
 class FakeCuda {
  public:

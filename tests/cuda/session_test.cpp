@@ -1,5 +1,4 @@
 // Whole programs on the fake device: the bytes of the CPU, in the order of streams, in few calls.
-#include <array>
 #include <thread>
 
 #include "runtime/cuda/context.h"
@@ -242,8 +241,6 @@ TEST(DeviceErrors, ADeviceThatIsNotThere) {
 }
 
 /// Everything that a session does, with each call of the driver failing once.
-constexpr std::array kFaultCodes = {runtime::cuda::code::kOutOfMemory, runtime::cuda::code::kInvalidValue,
-                                    runtime::cuda::code::kLaunchFailed};
 class DeviceFaults : public ::testing::TestWithParam<size_t> {};
 
 TEST_P(DeviceFaults, EveryCallOnce) {
