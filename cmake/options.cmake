@@ -130,13 +130,14 @@ function(galatea_precompile_light target)
   endif()
 endfunction()
 
-# galatea_library(NAME SOURCES... [PUBLIC ...] [PRIVATE ...] [ALONE SOURCES...] [ONCE | GLUE] [TESTS_RUN_OFTEN] [OFTEN SOURCES...])
-# declares the library of one folder; those ALONE are made anew often. A library whose code runs ONCE for a program, never for a sample, is
-# compiled with -O1, in a fifth to a third less time. GLUE declares, prints, or hands on to others: -Og takes another sixth less. Those of
-# its sources that run OFTEN after all are compiled with -O2. Clang takes two fifths of the time with -O0: under the thread sanitizer, where
-# few tests compute, all is compiled with that; under the address sanitizer what runs ONCE or is GLUE, unless TESTS_RUN_OFTEN what is in it.
+# galatea_library(NAME SOURCES... [PUBLIC ...] [PRIVATE ...] [ALONE SOURCES...] [ONCE | GLUE] [TESTS_RUN_OFTEN | TESTS_RUN_SELDOM] [OFTEN
+# SOURCES...]) declares the library of one folder; those ALONE are made anew often. A library whose code runs ONCE for a program, never
+# for a sample, is compiled with -O1, in a fifth to a third less time. GLUE declares, prints, or hands on to others: -Og takes another
+# sixth less. Those of its sources that run OFTEN after all are compiled with -O2. Clang takes two fifths of the time with -O0: under the
+# thread sanitizer, where few tests compute, all is compiled with that; under the address sanitizer what runs ONCE or is GLUE, unless
+# TESTS_RUN_OFTEN what is in it, and what TESTS_RUN_SELDOM.
 function(galatea_library name)
-  cmake_parse_arguments(ARG "ONCE;GLUE;TESTS_RUN_OFTEN" "" "SOURCES;PUBLIC;PRIVATE;ALONE;OFTEN" ${ARGN})
+  cmake_parse_arguments(ARG "ONCE;GLUE;TESTS_RUN_OFTEN;TESTS_RUN_SELDOM" "" "SOURCES;PUBLIC;PRIVATE;ALONE;OFTEN" ${ARGN})
   if(NOT ARG_SOURCES)  # a layer that has no source yet still takes part in linking
     file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/generated/${name}_empty.cpp CONTENT "")
     set(ARG_SOURCES ${CMAKE_BINARY_DIR}/generated/${name}_empty.cpp)
@@ -153,7 +154,8 @@ function(galatea_library name)
   foreach(part ${parts})
     target_link_libraries(${part} PUBLIC galatea_options ${ARG_PUBLIC} PRIVATE ${ARG_PRIVATE})
     galatea_unity(${part} ${ARG_ALONE})
-    if(GALATEA_SANITIZE_THREAD OR (part STREQUAL "galatea_${name}" AND (ARG_ONCE OR ARG_GLUE) AND NOT ARG_TESTS_RUN_OFTEN))
+    if(GALATEA_SANITIZE_THREAD OR (part STREQUAL "galatea_${name}" AND (ARG_ONCE OR ARG_GLUE) AND NOT ARG_TESTS_RUN_OFTEN)
+       OR ARG_TESTS_RUN_SELDOM)
       galatea_precompile_light(${part})
     else()
       galatea_precompile(${part} library)
@@ -181,11 +183,26 @@ foreach(label runtime api device dsl aarch64)
   add_custom_target(tests_${label})
 endforeach()
 
-# galatea_test(NAME SOURCES... LIBRARIES... [LABELS ...] [LONG]) declares one GoogleTest program, seen by ctest. Those that are LONG
-# are started first, so that no processor waits for them at the end.
+# galatea_test(NAME SOURCES... LIBRARIES... [LABELS ...] [LONG] [BUILT_HERE]) declares one GoogleTest program, seen by ctest. Those that
+# are LONG are started first, so that no processor waits for them at the end.
+# A program's own sources are compiled once, for the usual build and for the address sanitizer's, which looks at what is tested: where
+# GALATEA_TEST_OBJECTS names a build's folder, the program is linked of what was compiled there. Not where a program is told of files of
+# its own build (BUILT_HERE), under the thread sanitizer, which must see every access, and where all shall be looked at (./dev test --all).
+set(GALATEA_TEST_OBJECTS "" CACHE PATH "The build whose objects the tests are linked of; empty: this one")
 function(galatea_test name)
-  cmake_parse_arguments(ARG "LONG" "" "SOURCES;LIBRARIES;LABELS" ${ARGN})
+  cmake_parse_arguments(ARG "LONG;BUILT_HERE" "" "SOURCES;LIBRARIES;LABELS" ${ARGN})
+  set(list tests/objects/${name}.txt)
+  if(GALATEA_TEST_OBJECTS AND NOT ARG_BUILT_HERE)
+    if(NOT EXISTS ${GALATEA_TEST_OBJECTS}/${list})
+      message(FATAL_ERROR "${name} is linked of what ${GALATEA_TEST_OBJECTS} compiles, which is not there: ./dev build --preset=address")
+    endif()
+    file(STRINGS ${GALATEA_TEST_OBJECTS}/${list} ARG_SOURCES)
+    set_source_files_properties(${ARG_SOURCES} PROPERTIES EXTERNAL_OBJECT ON)
+  elseif(NOT ARG_BUILT_HERE)
+    file(GENERATE OUTPUT ${CMAKE_BINARY_DIR}/${list} CONTENT "$<JOIN:$<TARGET_OBJECTS:${name}>,\n>\n")
+  endif()
   add_executable(${name} ${ARG_SOURCES})
+  set_target_properties(${name} PROPERTIES LINKER_LANGUAGE CXX)
   # The optimized first: of a function that headers define, the linker takes the first copy (tests/CMakeLists.txt).
   set(optimized)
   if((GALATEA_SANITIZE_ADDRESS OR GALATEA_SANITIZE_THREAD) AND "${ARG_LIBRARIES}" MATCHES "galatea_(dsl|ops|lsp|commands)")
@@ -195,7 +212,7 @@ function(galatea_test name)
   galatea_precompile(${name} test)
   galatea_test_program_options(${name})
   galatea_unity(${name})
-  target_compile_definitions(${name} PRIVATE GALATEA_SOURCE_DIR="${CMAKE_SOURCE_DIR}" GALATEA_BINARY_DIR="${CMAKE_BINARY_DIR}")
+  target_compile_definitions(${name} PRIVATE GALATEA_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
   add_test(NAME ${name} COMMAND ${name})
   # A program that can compile a pipeline needs the code generator beside it.
   if(TARGET galatea_codegen_llvm AND "${ARG_LIBRARIES}" MATCHES "galatea_(compiler|dsl|ops|kernel_fuzz)")

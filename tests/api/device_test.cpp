@@ -9,6 +9,7 @@
 
 #include "tests/api/host.h"
 #include "tests/fake_cuda/fake_cuda.h"
+#include "tests/support/build_folder.h"
 #include "tests/support/own_folder.h"
 
 namespace {
@@ -29,8 +30,9 @@ constexpr int kOutOfMemory = 2, kUnavailable = 46, kIllegalAddress = 700;
 class ApiDevice : public ::testing::Test {
  protected:
   void SetUp() override {
-    set("GALATEA_CUDA_LIBRARY_PATH", GALATEA_BINARY_DIR "/fake_cuda");
-    library_ = dlopen(GALATEA_BINARY_DIR "/fake_cuda/libcuda.so.1", RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+    const std::string fake = galatea::testing::build_folder("/fake_cuda");
+    set("GALATEA_CUDA_LIBRARY_PATH", fake.c_str());
+    library_ = dlopen((fake + "/libcuda.so.1").c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     ASSERT_TRUE(library_) << dlerror();
     fail(0, 0);
     engine_ = make_engine();

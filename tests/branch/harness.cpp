@@ -134,7 +134,8 @@ Outcome run_text(const std::string& text, const std::vector<Input>& inputs, cons
   };
   if (!staged.ok) return fail(staged.diagnostics);
   std::string note;
-  auto backend = codegen::make_backend(way.backend, &note, codegen::default_cache_options(), testing::kTiers);
+  auto backend =
+      codegen::make_backend(way.backend, &note, codegen::default_cache_options(), testing::tiers());
   if (!backend) return fail(backend.error().diagnostics);
   CompileOptions compile_options;
   compile_options.registry = &product().registry;

@@ -7,12 +7,14 @@
 #include <fstream>
 
 #include "base/json.h"
+#include "tests/support/build_folder.h"
 #include "tests/tools/program.h"
 
 namespace {
 
 namespace fs = std::filesystem;
 using galatea::parse_json;
+using galatea::testing::build_folder;
 using galatea::testing::contains;
 using galatea::testing::Outcome;
 using galatea::testing::read_file;
@@ -46,8 +48,9 @@ class WarmStart : public testing::Test {
     std::ofstream(file) << "from nvidia.dali import pipeline_def, fn, types\n\n\n"
                            "@pipeline_def(batch_size=4, num_threads=2, seed=7)\n"
                            "def p(size=32):\n"
-                           "    encoded, label = fn.readers.file(file_root=\"" GALATEA_BINARY_DIR
-                           "/samples\")\n"
+                           "    encoded, label = fn.readers.file(file_root=\""
+                        << build_folder("/samples")
+                        << "\")\n"
                            "    image = fn.decoders.image(encoded, output_type=types.RGB)\n"
                            "    image = fn.resize(image, size=[size, size])\n"
                            "    return fn.brightness_contrast(image, "

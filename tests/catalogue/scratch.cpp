@@ -1,4 +1,5 @@
 #include "tests/catalogue/scratch.h"
+#include "tests/support/build_folder.h"
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -15,7 +16,7 @@ Scratch::Scratch() {
   folder_ = fs::temp_directory_path() /
             ("galatea_catalogue_" + std::to_string(::getpid()) + "_" + std::to_string(count++));
   fs::create_directories(folder_);
-  fs::create_directory_symlink(std::string(GALATEA_BINARY_DIR) + "/samples", folder_ / "photos");
+  fs::create_directory_symlink(build_folder() + "/samples", folder_ / "photos");
 }
 
 Scratch::~Scratch() {
@@ -28,7 +29,7 @@ void Scratch::write(const std::string& name, const std::string& text) {
 }
 
 Scratch::Outcome Scratch::run(const std::string& command) {
-  const std::string script = "cd '" + folder_.string() + "' && PATH='" + GALATEA_BINARY_DIR +
+  const std::string script = "cd '" + folder_.string() + "' && PATH='" + build_folder() +
                              "/bin':\"$PATH\" && " + "export PATH && export GALATEA_CACHE_DIR=cache && { " +
                              command + "\n} 2>&1";
   Outcome outcome;

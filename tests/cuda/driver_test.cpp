@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "tests/cuda/fake_cuda_control.h"
+#include "tests/support/build_folder.h"
 
 namespace galatea::testing {
 namespace {
@@ -76,7 +77,7 @@ TEST(Driver, TooOld) {
 
 TEST(Driver, LibraryWithoutWhatIsNeeded) {
   FakeCuda fake;
-  setenv("GALATEA_CUDA_LIBRARY_PATH", GALATEA_BINARY_DIR "/old_cuda", 1);
+  setenv("GALATEA_CUDA_LIBRARY_PATH", build_folder("/old_cuda").c_str(), 1);
   auto old = Driver::open();
   ASSERT_FALSE(old);
   EXPECT_EQ(code_of(old.error()), "G0951");

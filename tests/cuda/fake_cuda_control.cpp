@@ -1,4 +1,5 @@
 #include "tests/cuda/fake_cuda_control.h"
+#include "tests/support/build_folder.h"
 
 #include <dlfcn.h>
 
@@ -15,7 +16,7 @@ Function* entry_point(const char* name) {
 
 }  // namespace
 
-std::string fake_cuda_folder() { return GALATEA_BINARY_DIR "/fake_cuda"; }
+std::string fake_cuda_folder() { return build_folder("/fake_cuda"); }
 
 void* find_in_fake(const char* library, const char* name) {
   void* const found =

@@ -5,6 +5,7 @@
 #include "runtime/cuda/graph_cache.h"
 #include "runtime/cuda/memory_pool.h"
 #include "tests/cuda/fake_cuda_control.h"
+#include "tests/support/build_folder.h"
 
 namespace galatea::testing {
 namespace {
@@ -266,7 +267,7 @@ TEST(Graphs, AreNotMadeWhereTheyAreNotWanted) {
 }
 
 TEST(Graphs, AnOldDriverHasNone) {
-  FakeCuda fake(FakeSettings{{"GALATEA_CUDA_LIBRARY_PATH", GALATEA_BINARY_DIR "/fake_cuda_11"},
+  FakeCuda fake(FakeSettings{{"GALATEA_CUDA_LIBRARY_PATH", build_folder("/fake_cuda_11")},
                              {"FAKE_CUDA_DRIVER_VERSION", "11040"}});
   const auto context = fake_context();
   ASSERT_NE(context, nullptr);

@@ -13,6 +13,7 @@
 #include "tests/kernel/fuzz_kernel.h"
 #include "tests/loops/loop_harness.h"
 #include "tests/loops/sample_kernels.h"
+#include "tests/support/build_folder.h"
 #include "tests/support/cases.h"
 
 namespace galatea::testing {
@@ -22,7 +23,7 @@ using namespace runtime::cuda;  // NOLINT(google-build-using-namespace): everyth
 using codegen::ArmForm;
 
 /// Compiled text is kept beside the build, not in the user's cache.
-const int kCacheFolder = setenv("GALATEA_CACHE_DIR", GALATEA_BINARY_DIR "/test-cache", 0);
+const int kCacheFolder = setenv("GALATEA_CACHE_DIR", build_folder("/test-cache").c_str(), 0);
 
 struct Site {
   std::string name;

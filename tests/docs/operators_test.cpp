@@ -8,6 +8,7 @@
 
 #include "base/json.h"
 #include "tests/docs/markdown.h"
+#include "tests/support/build_folder.h"
 #include "tests/support/own_folder.h"
 #include "tests/tools/program.h"
 
@@ -94,7 +95,7 @@ TEST_F(OperatorPages, LinksLeadSomewhere) {
 }
 
 TEST_F(OperatorPages, AnEffectCanBeDrawn) {
-  const fs::path draw = fs::path(GALATEA_BINARY_DIR) / "bin/galatea-samples";
+  const fs::path draw = fs::path(testing::build_folder()) / "bin/galatea-samples";
   const std::string command = "'" + draw.string() + "' '" + (folder_ / "samples").string() + "' > /dev/null";
   ASSERT_EQ(std::system(command.c_str()), 0);
   const fs::path picture = folder_ / "flip.png";

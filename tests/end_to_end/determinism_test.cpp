@@ -11,6 +11,7 @@
 #include "compiler/compile.h"
 #include "dsl/frontend.h"
 #include "runtime/session.h"
+#include "tests/support/build_folder.h"
 #include "tests/support/product.h"
 #include "tests/support/tiers.h"
 
@@ -64,7 +65,7 @@ Result<std::unique_ptr<runtime::Session>> open(const std::string& file,
   if (!staged.ok) return std::unexpected(Error{ErrorKind::kUser, staged.diagnostics});
   std::string note;
   GALATEA_ASSIGN(auto backend, codegen::make_backend(way.backend, &note, codegen::default_cache_options(),
-                                                     testing::kTiers));
+                                                     testing::tiers()));
   CompileOptions compile_options;
   compile_options.registry = &product().registry;
   compile_options.backend = backend.get();
@@ -112,7 +113,8 @@ std::string example(const std::string& name) {
 
 void expect_same_values(const std::string& file,
                         const std::vector<std::pair<std::string, std::string>>& parameters, bool interpreted,
-                        const std::string& data = GALATEA_SAMPLES, size_t num_samples = 18) {
+                        const std::string& data = testing::build_folder("/samples"),
+                        size_t num_samples = 18) {
   std::vector<Way> ways = {
       {.name = "as it is"},
       {.name = "one thread, one at a time", .batch_size = 1, .threads = 1, .prefetch = 1},
@@ -146,7 +148,7 @@ TEST(EndToEnd, Speech) {
 }
 
 TEST(EndToEnd, VideoClips) {
-  if (!std::filesystem::exists(GALATEA_BINARY_DIR "/lib/libgalatea_video.so"))
+  if (!std::filesystem::exists(testing::build_folder("/lib/libgalatea_video.so")))
     GTEST_SKIP() << "SKIPPED: libav's headers are not here, so there is nothing that decodes films";
   expect_same_values(example("15_video_clips"), {}, true, GALATEA_SOURCE_DIR "/tests/video/films", 6);
 }
@@ -178,17 +180,17 @@ def sharded(data: str, shard_id: int = 0, num_shards: int = 1):
 )";
 
 TEST(EndToEnd, ShardsTogetherAreTheWhole) {
-  Outcome whole =
-      run("sharded.dali-dsl", kSharded, {.name = "whole", .parameters = {{"data", GALATEA_SAMPLES}}});
+  Outcome whole = run("sharded.dali-dsl", kSharded,
+                      {.name = "whole", .parameters = {{"data", testing::build_folder("/samples")}}});
   ASSERT_EQ(whole.error, "");
   std::map<int64_t, uint64_t> together;
   size_t delivered = 0;
   for (int shard = 0; shard < 4; ++shard) {
-    Outcome part =
-        run("sharded.dali-dsl", kSharded,
-            {.name = "part",
-             .parameters = {
-                 {"data", GALATEA_SAMPLES}, {"shard_id", std::to_string(shard)}, {"num_shards", "4"}}});
+    Outcome part = run("sharded.dali-dsl", kSharded,
+                       {.name = "part",
+                        .parameters = {{"data", testing::build_folder("/samples")},
+                                       {"shard_id", std::to_string(shard)},
+                                       {"num_shards", "4"}}});
     ASSERT_EQ(part.error, "");
     delivered += part.order.size();
     together.insert(part.hash_of_sample.begin(), part.hash_of_sample.end());
@@ -198,7 +200,7 @@ TEST(EndToEnd, ShardsTogetherAreTheWhole) {
 }
 
 TEST(EndToEnd, CorruptFilesAreNamedSkippedOrReplaced) {
-  std::string corrupt = std::string(GALATEA_SAMPLES) + "-corrupt";
+  std::string corrupt = std::string(testing::build_folder("/samples")) + "-corrupt";
   Way way{.name = "raise", .parameters = {{"data", corrupt}}};
   Outcome raised = run(example("01_hello"), {}, way);
   EXPECT_NE(raised.error.find("G08"), std::string::npos) << raised.error;
@@ -231,7 +233,7 @@ TEST(EndToEnd, MemoryIsFlatOverAThousandBatches) {
                       {.name = "long",
                        .batch_size = 2,
                        .executor = runtime::ExecutorKind::kInline,
-                       .parameters = {{"data", GALATEA_SAMPLES}}});
+                       .parameters = {{"data", testing::build_folder("/samples")}}});
   ASSERT_TRUE(session) << describe(session.error());
   int64_t early = 0;
   for (int batches = 0; batches < 1000;) {

@@ -22,6 +22,7 @@
 #include "tests/far/environment.h"
 #include "tests/far/scripted_server.h"
 #include "tests/readers/run_text.h"
+#include "tests/support/build_folder.h"
 #include "tests/support/cases.h"
 
 namespace galatea::testing {
@@ -70,14 +71,10 @@ class FarReaders : public ::testing::Test {
   }
   /// Settings under which s3:// is this server, nothing is kept on disk, and failures come soon; a busy machine is none.
   static std::map<std::string, std::string> settings(const ScriptedServer& server) {
-    return {{"AWS_ENDPOINT_URL_S3", server.address()},
-            {"AWS_ACCESS_KEY_ID", "AK"},
-            {"AWS_SECRET_ACCESS_KEY", "hidden"},
-            {"GALATEA_CACHE_DIR", std::string(GALATEA_BINARY_DIR) + "/test-cache"},
-            {"GALATEA_FAR_CACHE_SIZE", "0"},
-            {"GALATEA_FAR_STALL", "600"},
-            {"GALATEA_FAR_TIME_LIMIT", "1200"},
-            {"GALATEA_FAR_TRIES", "2"}};
+    return {{"AWS_ENDPOINT_URL_S3", server.address()}, {"AWS_ACCESS_KEY_ID", "AK"},
+            {"AWS_SECRET_ACCESS_KEY", "hidden"},       {"GALATEA_CACHE_DIR", build_folder() + "/test-cache"},
+            {"GALATEA_FAR_CACHE_SIZE", "0"},           {"GALATEA_FAR_STALL", "600"},
+            {"GALATEA_FAR_TIME_LIMIT", "1200"},        {"GALATEA_FAR_TRIES", "2"}};
   }
 };
 

@@ -17,6 +17,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/build_folder.h"
 #include "tests/support/cases.h"
 #include "tests/tools/program.h"
 
@@ -52,7 +53,7 @@ class Faults : public ::testing::Test {
  protected:
   void SetUp() override {
     if (testing::kSanitized) GTEST_SKIP() << "a sanitizer's own malloc does not stand being preloaded";
-    const fs::path samples = fs::path(GALATEA_BINARY_DIR) / "samples";
+    const fs::path samples = fs::path(testing::build_folder()) / "samples";
     for (const char* name : {"objects/03_tiny.jpg", "objects/04_plain.bmp", "fields/03_progressive.jpg",
                              "fields/05_modern.webp", "buildings/05_small.png"}) {
       const fs::path to = folder() / "data" / name;
@@ -128,7 +129,7 @@ class Faults : public ::testing::Test {
 
   /// `galatea` with these words, with a fault ("alloc:17+") or none.
   Ended galatea(std::vector<std::string> words, const std::string& fault = {}) const {
-    words.insert(words.begin(), std::string(GALATEA_BINARY_DIR) + "/bin/galatea");
+    words.insert(words.begin(), testing::build_folder() + "/bin/galatea");
     Environment more = {{"LD_PRELOAD", FAULT_INJECTOR},
                         {"GALATEA_FAULT_COUNTS", (folder() / "counts").string()}};
     if (!fault.empty()) more["GALATEA_FAULT"] = fault;

@@ -14,6 +14,7 @@
 
 #include "base/fault.h"
 #include "tests/fuzz/target.h"
+#include "tests/support/build_folder.h"
 #include "tests/support/cases.h"
 #include "tests/support/damage.h"
 
@@ -29,7 +30,7 @@ constexpr int kFull = 20;  ///< times the inputs of a usual run
 class LastInput {
  public:
   explicit LastInput(const std::string& name) {
-    const fs::path folder = fs::path(GALATEA_BINARY_DIR) / "fuzz";
+    const fs::path folder = fs::path(testing::build_folder()) / "fuzz";
     fs::create_directories(folder);
     file_ = ::open((folder / (name + ".input")).c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
   }

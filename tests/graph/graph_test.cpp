@@ -14,6 +14,7 @@
 #include "compiler/passes/pass_runner.h"
 #include "tests/graph/graph_text.h"
 #include "tests/graph/sample_operators.h"
+#include "tests/support/build_folder.h"
 
 namespace galatea::testing {
 namespace {
@@ -197,7 +198,7 @@ TEST(PassRunner, UnknownNamesAreErrors) {
 TEST(PassRunner, DumpsWhatChanged) {
   Graph graph = choice();
   passes::PassOptions options;
-  options.dump_folder = std::string(GALATEA_BINARY_DIR) + "/pass_runner_dump";
+  options.dump_folder = build_folder() + "/pass_runner_dump";
   auto reports = passes::run_passes(graph, sample_registry(), options);
   ASSERT_TRUE(reports);
   std::string last;

@@ -12,6 +12,8 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/build_folder.h"
+
 namespace galatea::testing {
 namespace {
 
@@ -140,7 +142,7 @@ struct Target {
 std::map<std::string, Target> read_targets() {
   std::map<std::string, Target> out;
   Target* target = nullptr;
-  for (const std::string& line : lines_of(fs::path(GALATEA_BINARY_DIR) / "tests/link/targets.txt")) {
+  for (const std::string& line : lines_of(fs::path(build_folder()) / "tests/link/targets.txt")) {
     const size_t blank = line.find(' ');
     const std::string word = line.substr(0, blank), rest = line.substr(blank + 1);
     if (word == "target") target = &out[rest];

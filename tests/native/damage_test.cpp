@@ -8,6 +8,7 @@
 
 #include "tests/native/decoding.h"
 #include "tests/native/sample_pictures.h"
+#include "tests/support/cases.h"
 
 namespace galatea::native {
 namespace {
@@ -177,9 +178,7 @@ TEST(Damage, ScratchErrorsPassThrough) {
 }
 
 TEST(Damage, ErrorsLeakNothing) {
-#if defined(__SANITIZE_ADDRESS__)
-  GTEST_SKIP() << "the leak checker of the address sanitizer looks for itself";
-#else
+  if (testing::kSanitized) GTEST_SKIP() << "the leak checker of the address sanitizer looks for itself";
   std::vector<Sample> all = samples();
   auto fail_all = [&] {
     for (const Sample& sample : all)
@@ -194,7 +193,6 @@ TEST(Damage, ErrorsLeakNothing) {
   size_t after = mallinfo2().uordblks + mallinfo2().hblkhd;
   // A single lost decoder is some hundred bytes, and there were many rounds of each.
   EXPECT_LE(after, before + kRounds * 64);
-#endif
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include "base/json.h"
 #include "stdlib_ops/native/bytes.h"
 #include "stdlib_ops/native/file_source.h"
+#include "tests/support/build_folder.h"
 #include "tests/support/page_cache.h"
 
 namespace galatea::native {
@@ -20,11 +21,11 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::json;
 
-class FileSourceTest : public testing::Test {
+class FileSourceTest : public ::testing::Test {
  protected:
   FileSourceTest() {
-    std::string name = testing::UnitTest::GetInstance()->current_test_info()->name();
-    root_ = fs::path(GALATEA_BINARY_DIR) / "native-test" / (name + "." + std::to_string(::getpid()));
+    std::string name = ::testing::UnitTest::GetInstance()->current_test_info()->name();
+    root_ = fs::path(testing::build_folder()) / "native-test" / (name + "." + std::to_string(::getpid()));
     fs::create_directories(root_);
   }
   ~FileSourceTest() override { fs::remove_all(root_); }

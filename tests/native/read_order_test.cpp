@@ -11,6 +11,7 @@
 #include "base/json.h"
 #include "stdlib_ops/native/bytes.h"
 #include "stdlib_ops/native/tfrecord.h"
+#include "tests/support/build_folder.h"
 #include "tests/support/page_cache.h"
 
 namespace galatea::native {
@@ -61,7 +62,7 @@ TEST(ReadOrder, AsksForPartsInOrderWhereTheDiskIsSlow) {
 class ReadAheadOfContainers : public ::testing::Test {
  protected:
   ReadAheadOfContainers() {
-    root_ = fs::path(GALATEA_BINARY_DIR) / "native-test" /
+    root_ = fs::path(testing::build_folder()) / "native-test" /
             (std::string(::testing::UnitTest::GetInstance()->current_test_info()->name()) + "." +
              std::to_string(::getpid()));
     fs::create_directories(root_);

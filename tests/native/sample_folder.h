@@ -8,6 +8,7 @@
 #include <string>
 
 #include "tests/native/encoders.h"
+#include "tests/support/build_folder.h"
 #include "tests/support/own_folder.h"
 
 namespace galatea::testing {
@@ -44,7 +45,7 @@ inline std::string data_of(const std::string& text, const std::filesystem::path&
   if (!hears && !text.contains("readers.video")) return photographs.string();
   const std::string folder = GALATEA_SOURCE_DIR "/tests/";
   const std::string data = folder + (hears ? "readers/recorded/speech" : "video/films");
-  const bool can_read = hears || std::filesystem::exists(GALATEA_BINARY_DIR "/lib/libgalatea_video.so");
+  const bool can_read = hears || std::filesystem::exists(build_folder("/lib/libgalatea_video.so"));
   return can_read && std::filesystem::exists(data) ? data : "";
 }
 

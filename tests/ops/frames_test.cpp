@@ -298,7 +298,7 @@ TEST(Frames, AreWhatTheyAreAlone) {
   for (const Call& call : calls())
     for (const std::string layout : {"FHWC", "FCHW", "CFHW", "FHW"})
       if (is_taken(call, layout)) compared += check_frames(call, layout, "F", false) ? 1 : 0;
-  EXPECT_GT(compared, 60U / (testing::scale() == testing::kWhole ? 1 : 2 * testing::kOneOf));
+  EXPECT_GT(compared, 60U / (testing::scale() == testing::kWhole ? 1 : 2 * testing::one_of()));
   for (const Call& call : calls()) {
     EXPECT_TRUE(check_frames(call, "FHWC", "F", true)) << call.op;
     for (const auto& [layout, over] : {std::pair{"DHWC", "D"}, {"FDHWC", "FD"}, {"HWFC", "F"}})

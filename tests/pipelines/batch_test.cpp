@@ -81,7 +81,7 @@ TEST(Batch, EveryWayOfRunningGivesTheSameBits) {
   auto judge = codegen::make_interpreter_backend(true);
   auto loops = codegen::make_interpreter_backend();
   std::string note;
-  auto llvm = codegen::make_backend("llvm", &note, codegen::default_cache_options(), testing::kTiers);
+  auto llvm = codegen::make_backend("llvm", &note, codegen::default_cache_options(), testing::tiers());
   ASSERT_TRUE(llvm) << llvm.error().message();
   const std::string data = sample_folder("batch").string();
   size_t compared = 0;

@@ -37,7 +37,7 @@ TEST_P(Example, GivesTheSameBitsInEveryWay) {
   auto judge = codegen::make_interpreter_backend(true);
   auto loops = codegen::make_interpreter_backend();
   std::string note;
-  auto llvm = std::move(*codegen::make_backend("llvm", &note, codegen::CacheOptions{}, testing::kTiers));
+  auto llvm = std::move(*codegen::make_backend("llvm", &note, codegen::CacheOptions{}, testing::tiers()));
   auto quick =
       std::move(*codegen::make_backend("llvm", &note, codegen::CacheOptions{}, codegen::Tiers::kFirst));
   const int batch_size = batch_size_of_example(text.str());

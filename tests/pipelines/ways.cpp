@@ -18,7 +18,7 @@ struct Backends {
   Backends() {
     std::string note;
     codegen::CacheOptions nothing_on_disk;
-    llvm = std::move(*codegen::make_backend("llvm", &note, nothing_on_disk, testing::kTiers));
+    llvm = std::move(*codegen::make_backend("llvm", &note, nothing_on_disk, testing::tiers()));
     quick = std::move(*codegen::make_backend("llvm", &note, nothing_on_disk, codegen::Tiers::kFirst));
   }
 };

@@ -32,7 +32,7 @@ std::vector<Way> ways_of(const std::string& text) {
   ways.push_back({"loops", codegen::make_interpreter_backend(false), true});
   const std::vector<codegen::Target> targets = targets_of(text);
   for (const codegen::Target& target : targets)
-    ways.push_back({target.name(), codegen::make_llvm_backend(target, {}, testing::kTiers), true});
+    ways.push_back({target.name(), codegen::make_llvm_backend(target, {}, testing::tiers()), true});
   if (!targets.empty())
     ways.push_back({targets.front().name() + ", first tier, unfused",
                     codegen::make_llvm_backend(targets.front(), {}, codegen::Tiers::kFirst), false});

@@ -8,6 +8,7 @@
 #include "compiler/ir/text/reader.h"
 #include "compiler/passes/pass_runner.h"
 #include "tests/pixel/everywhere.h"
+#include "tests/support/build_folder.h"
 #include "tests/support/product.h"
 
 namespace galatea {
@@ -312,7 +313,7 @@ def window(image, top):
 @pipeline_def(batch_size=8)
 def p():
     encoded, label = fn.readers.file(file_root=")" +
-         GALATEA_SAMPLES + "\")\n    image = fn.decoders.image(encoded)\n" + lines;
+         testing::build_folder("/samples") + "\")\n    image = fn.decoders.image(encoded)\n" + lines;
 }
 
 TEST(PixelFunctions, ImagesAreDecodedNoFurtherThanTheyAreRead) {

@@ -50,7 +50,7 @@ TEST(Plan, ComposedWarps) {
   auto judge = codegen::make_interpreter_backend(true);
   const auto composed = run_graph(text, judge.get(), true, true, runtime::ExecutorKind::kInline);
   std::string note;
-  auto llvm = codegen::make_backend("llvm", &note, codegen::default_cache_options(), testing::kTiers);
+  auto llvm = codegen::make_backend("llvm", &note, codegen::default_cache_options(), testing::tiers());
   ASSERT_TRUE(llvm);
   EXPECT_EQ(composed, run_graph(text, llvm->get(), true, true, runtime::ExecutorKind::kCpu));
   EXPECT_NE(composed, run_graph(text, judge.get(), true, false, runtime::ExecutorKind::kInline));
@@ -95,7 +95,7 @@ std::vector<std::string> composed_everywhere(const std::string& text) {
   auto judge = codegen::make_interpreter_backend(true);
   const auto composed = run_graph(text, judge.get(), true, true, runtime::ExecutorKind::kInline);
   std::string note;
-  auto llvm = codegen::make_backend("llvm", &note, codegen::default_cache_options(), testing::kTiers);
+  auto llvm = codegen::make_backend("llvm", &note, codegen::default_cache_options(), testing::tiers());
   EXPECT_TRUE(llvm);
   if (!llvm) return {};
   EXPECT_EQ(composed, run_graph(text, llvm->get(), true, true, runtime::ExecutorKind::kCpu));

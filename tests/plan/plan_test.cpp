@@ -20,7 +20,7 @@ void expect_same_everywhere(const std::string& text) {
   auto expected = run_graph(text, judge.get(), false, false, runtime::ExecutorKind::kInline);
   ASSERT_FALSE(expected.empty());
   std::string note;
-  auto llvm = codegen::make_backend("llvm", &note, codegen::default_cache_options(), testing::kTiers);
+  auto llvm = codegen::make_backend("llvm", &note, codegen::default_cache_options(), testing::tiers());
   ASSERT_TRUE(llvm);
   auto loops = codegen::make_interpreter_backend();
   for (codegen::KernelBackend* backend : {judge.get(), loops.get(), llvm->get()})

@@ -285,7 +285,7 @@ Outcome expect_equal_to_whole(const std::string& body, const std::vector<Bytes>&
   SCOPED_TRACE(body);
   auto judge = codegen::make_interpreter_backend(true), loops = codegen::make_interpreter_backend();
   std::string note;
-  auto llvm = codegen::make_backend("llvm", &note, codegen::default_cache_options(), testing::kTiers);
+  auto llvm = codegen::make_backend("llvm", &note, codegen::default_cache_options(), testing::tiers());
   EXPECT_TRUE(llvm) << note;
   const Outcome whole = run(body, encoded, *judge, false, options);
   EXPECT_EQ(whole.samples.size(), encoded.size());

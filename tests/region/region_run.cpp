@@ -115,7 +115,7 @@ size_t expect_equal_to_whole_images(const std::string& blocks, bool machine_code
   EXPECT_EQ(run_on_photographs(blocks, {loops.get(), true}, &marked), expected) << "loops, fused";
   if (!machine_code) return marked;
   std::string note;
-  auto llvm = codegen::make_backend("llvm", &note, codegen::default_cache_options(), testing::kTiers);
+  auto llvm = codegen::make_backend("llvm", &note, codegen::default_cache_options(), testing::tiers());
   EXPECT_TRUE(llvm);
   if (!llvm) return marked;
   EXPECT_EQ(run_on_photographs(blocks, {llvm->get(), false}, &marked), expected) << "machine code, unfused";
@@ -130,7 +130,7 @@ std::vector<std::string> run_everywhere(const std::string& body, const std::stri
   auto out = run_on_photographs(blocks, {judge.get(), false, true, options}, &marked);
   EXPECT_EQ(run_on_photographs(blocks, {loops.get(), true, true, options}, &marked), out) << body;
   std::string note;
-  auto llvm = codegen::make_backend("llvm", &note, codegen::default_cache_options(), testing::kTiers);
+  auto llvm = codegen::make_backend("llvm", &note, codegen::default_cache_options(), testing::tiers());
   EXPECT_TRUE(llvm);
   if (!llvm) return out;
   EXPECT_EQ(run_on_photographs(blocks, {llvm->get(), true, true, options}, &marked), out) << body;

@@ -11,6 +11,7 @@
 
 #include "base/json.h"
 #include "tests/serve/serve_process.h"
+#include "tests/support/build_folder.h"
 #include "tests/tools/program.h"
 #include "tools/serve/interface/http.h"
 
@@ -26,7 +27,7 @@ def small(data: str, size: int = 16):
 )";
 
 std::vector<std::string> arguments(const std::string& file) {
-  return {file, "--device", "cpu", "--set", std::string("data=") + GALATEA_BINARY_DIR + "/samples"};
+  return {file, "--device", "cpu", "--set", "data=" + build_folder("/samples")};
 }
 
 TEST(Loopback, OneLineOnStdoutAndCtrlCEnds) {

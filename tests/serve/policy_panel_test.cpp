@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/build_folder.h"
 #include "tests/tools/program.h"
 
 namespace galatea::tools::serve {
@@ -33,8 +34,9 @@ std::string pipeline() {
          "from galatea.auto_aug import policy\n\n\n"
          "@pipeline_def(batch_size=2, num_threads=1)\n"
          "def train():\n"
-         "    encoded, label = fn.readers.file(file_root=\"" GALATEA_BINARY_DIR
-         "/samples\")\n"
+         "    encoded, label = fn.readers.file(file_root=\"" +
+         testing::build_folder("/samples") +
+         "\")\n"
          "    image = fn.resize(fn.decoders.image(encoded), size=[64, 64])\n"
          "    return policy.load(\"policy.json\")(image), label\n";
 }

@@ -1,4 +1,5 @@
 #include "tests/serve/serve_process.h"
+#include "tests/support/build_folder.h"
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -9,7 +10,7 @@
 namespace galatea::testing {
 
 ServeProcess::ServeProcess(std::vector<std::string> arguments) {
-  const std::string program = std::string(GALATEA_BINARY_DIR) + "/bin/galatea";
+  const std::string program = build_folder() + "/bin/galatea";
   arguments.insert(arguments.begin(), {program, "serve"});
   int ends[2] = {};
   if (::pipe(ends) != 0) return;

@@ -14,6 +14,7 @@
 
 #include "base/json.h"
 #include "compiler/look_inside.h"
+#include "tests/support/build_folder.h"
 #include "tests/tools/program.h"
 #include "tools/gather_sheet.h"
 #include "tools/serve/policy_alone.h"
@@ -47,7 +48,7 @@ const PipelineHost& host() {
 
 class ServerTest : public ::testing::Test {
  protected:
-  void serve(const std::string& text, const std::string& data = GALATEA_BINARY_DIR "/samples") {
+  void serve(const std::string& text, const std::string& data = testing::build_folder("/samples")) {
     file_ = folder_.write("flips.dali-dsl", text);
     options_.set = {"data=" + data};
     options_.device = "cpu";

@@ -13,21 +13,9 @@
 namespace galatea::testing {
 
 inline constexpr int64_t kWhole = 100;
-#if defined(__SANITIZE_THREAD__)
-inline constexpr bool kSanitizesThreads = true;
-#elif defined(__has_feature)
-inline constexpr bool kSanitizesThreads = __has_feature(thread_sanitizer);
-#else
-inline constexpr bool kSanitizesThreads = false;
-#endif
-#if defined(__SANITIZE_ADDRESS__)
-inline constexpr bool kSanitized = true;
-#elif defined(__has_feature)
-inline constexpr bool kSanitized = kSanitizesThreads || __has_feature(address_sanitizer);
-#else
-inline constexpr bool kSanitized = kSanitizesThreads;
-#endif
-inline constexpr int64_t kUsualScale = kSanitized ? 1 : 3;
+/// Whether what is tested is under the thread sanitizer, and under any. Each build says so in main.cpp: the tests
+/// themselves are compiled once for the usual one and the address sanitizer's.
+extern const bool kSanitizesThreads, kSanitized;
 
 /// Cases that generators of this program have made so far; main.cpp holds it against the program's budget.
 inline int64_t& cases_made() {
@@ -38,7 +26,7 @@ inline int64_t& cases_made() {
 /// In percent.
 inline int64_t scale() {
   const char* const text = std::getenv("GALATEA_TEST_SCALE");
-  return text ? std::clamp<int64_t>(std::atoll(text), 1, kWhole) : kUsualScale;
+  return text ? std::clamp<int64_t>(std::atoll(text), 1, kWhole) : kSanitized ? 1 : 3;
 }
 
 /// Of `full`, as many as this run's scale says, and `least` at any scale.
@@ -54,20 +42,21 @@ inline int64_t cases(int64_t full, int64_t least = 1) {
 }
 
 /// Of things that can each be tried in several ways: whether this run tries thing `number` in way `way`. At the full
-/// scale each in every way; else each in one way, in turn.
+/// scale each in every way; else each in one way, in turn; under the thread sanitizer one thing in four.
 inline bool takes_turn(int64_t number, size_t way, size_t ways) {
-  return scale() == kWhole || static_cast<size_t>(number) % ways == way;
+  const size_t turns = kSanitizesThreads ? 4 * ways : ways;
+  return scale() == kWhole || static_cast<size_t>(number) % turns == way;
 }
 
 /// Of a table's cases a usual run takes one in so many. Those that a sanitizer's build takes are among the others'.
-inline constexpr uint64_t kOneOf = kSanitized ? 6 : 3;
+inline uint64_t one_of() { return kSanitized ? 6 : 3; }
 
-/// Whether the hash of the name is among one in kOneOf: the same names everywhere. Neighbours in a table run the
+/// Whether the hash of the name is among one in one_of(): the same names everywhere. Neighbours in a table run the
 /// same code.
 inline bool in_share(std::string_view name) {
   uint64_t hash = 14695981039346656037u;  // FNV-1a
   for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211u;
-  return (hash >> 32) % kOneOf == 0;
+  return (hash >> 32) % one_of() == 0;
 }
 
 /// Of a table: whether this run takes the case of this name.

@@ -8,7 +8,17 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/build_folder.h"
 #include "tests/support/cases.h"
+
+namespace galatea::testing {
+
+// Which build this is.
+const char* const kBuildFolder = GALATEA_BINARY_DIR;
+const bool kSanitizesThreads = GALATEA_SANITIZES_THREADS;
+const bool kSanitized = GALATEA_SANITIZES_THREADS || GALATEA_SANITIZES_ADDRESSES;
+
+}  // namespace galatea::testing
 
 int main(int argc, char** argv) {
   ::testing::InitGoogleTest(&argc, argv);

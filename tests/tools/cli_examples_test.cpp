@@ -6,12 +6,14 @@
 #include <sstream>
 
 #include "base/json.h"
+#include "tests/support/build_folder.h"
 #include "tests/tools/program.h"
 
 namespace {
 
 namespace fs = std::filesystem;
 using galatea::parse_json;
+using galatea::testing::build_folder;
 using galatea::testing::contains;
 using galatea::testing::Outcome;
 using galatea::testing::read_file;
@@ -21,7 +23,7 @@ class Examples : public testing::TestWithParam<const char*> {
   std::string file() const {
     return std::string(GALATEA_SOURCE_DIR) + "/examples/" + GetParam() + ".dali-dsl";
   }
-  static std::string samples() { return std::string(GALATEA_BINARY_DIR) + "/samples"; }
+  static std::string samples() { return build_folder() + "/samples"; }
   Outcome run(std::vector<std::string> arguments) {
     return galatea::testing::run_galatea(std::move(arguments), folder_);
   }

@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/build_folder.h"
 #include "tests/tools/program.h"
 
 namespace galatea::testing {
@@ -27,7 +28,7 @@ class CommandLine : public ::testing::Test {
                      "    small = fn.resize(image, size=[size, size])\n"
                      "    return small, label\n");
   }
-  static std::string samples() { return std::string(GALATEA_BINARY_DIR) + "/samples"; }
+  static std::string samples() { return build_folder() + "/samples"; }
 
   Outcome run(std::vector<std::string> arguments, const Disturbance& disturbance = {}) {
     return run_galatea(std::move(arguments), folder_, disturbance);

@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "base/json.h"
+#include "tests/support/build_folder.h"
 #include "tests/tools/program.h"
 
 namespace {
@@ -17,12 +18,13 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::json;
 using galatea::parse_json;
+using galatea::testing::build_folder;
 using galatea::testing::contains;
 using galatea::testing::Disturbance;
 using galatea::testing::Outcome;
 using galatea::testing::read_file;
 
-const std::string kSamples = std::string(GALATEA_BINARY_DIR) + "/samples";
+const std::string kSamples = build_folder() + "/samples";
 const std::string kRecorded = std::string(GALATEA_SOURCE_DIR) + "/tests/readers/recorded";
 constexpr const char* kForms[] = {"webdataset", "tfrecord", "recordio", "lmdb"};
 /// Every sample a shard of its own, and as many states between which a run can be stopped.

@@ -8,12 +8,14 @@
 #include <gtest/gtest.h>
 
 #include "base/json.h"
+#include "tests/support/build_folder.h"
 #include "tests/tools/program.h"
 
 namespace {
 
 namespace fs = std::filesystem;
 using galatea::parse_json;
+using galatea::testing::build_folder;
 using galatea::testing::contains;
 using galatea::testing::Outcome;
 using galatea::testing::read_file;
@@ -143,7 +145,7 @@ TEST_F(FmtCommand, CheckWalksFoldersToo) {
 }
 
 TEST_F(FmtCommand, StdinToStdout) {
-  const std::string program = std::string(GALATEA_BINARY_DIR) + "/bin/galatea";
+  const std::string program = build_folder() + "/bin/galatea";
   const std::string input = write("in", "x=1\n"), output = (folder_ / "out").string();
   auto pipe = [&](const std::string& arguments) {
     const int status =

@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "base/json.h"
+#include "tests/support/build_folder.h"
 #include "tests/tools/command_line.h"
 
 namespace {
@@ -17,28 +18,28 @@ namespace fs = std::filesystem;
 using Json = nlohmann::json;
 using galatea::json_text;
 using galatea::parse_json;
+using galatea::testing::build_folder;
 using galatea::testing::CommandLine;
 using galatea::testing::contains;
 using galatea::testing::Outcome;
 using galatea::testing::read_file;
 
 TEST_F(CommandLine, VersionListsDevices) {
-  ::setenv("GALATEA_CUDA_LIBRARY_PATH", GALATEA_BINARY_DIR "/fake_cuda", 1);
+  ::setenv("GALATEA_CUDA_LIBRARY_PATH", build_folder("/fake_cuda").c_str(), 1);
   ::setenv("FAKE_CUDA_DEVICES", "2", 1);
   ::setenv("FAKE_CUDA_REPORT", (folder_ / "report").c_str(), 1);
   const Outcome two = run({"version"});
   ::unsetenv("FAKE_CUDA_REPORT");
   ::setenv("FAKE_CUDA_DEVICES", "0", 1);
   const Outcome none = run({"version"});
-  ::setenv("GALATEA_CUDA_LIBRARY_PATH", GALATEA_BINARY_DIR "/old_cuda", 1);
+  ::setenv("GALATEA_CUDA_LIBRARY_PATH", build_folder("/old_cuda").c_str(), 1);
   const Outcome old = run({"version"});
   ::unsetenv("FAKE_CUDA_DEVICES");
   ::unsetenv("GALATEA_CUDA_LIBRARY_PATH");
   EXPECT_TRUE(contains(two.out, "CUDA driver  CUDA 12.8 (")) << two.out;
-  EXPECT_TRUE(
-      contains(two.out, "\nnvJitLink    12.8 (" GALATEA_BINARY_DIR "/fake_cuda/libnvJitLink.so.12)\n"))
+  EXPECT_TRUE(contains(two.out, "\nnvJitLink    12.8 (" + build_folder("/fake_cuda/libnvJitLink.so.12)\n")))
       << two.out;
-  EXPECT_TRUE(contains(two.out, "\nnvJPEG       12.4 (" GALATEA_BINARY_DIR "/fake_cuda/libnvjpeg.so.12)\n"))
+  EXPECT_TRUE(contains(two.out, "\nnvJPEG       12.4 (" + build_folder("/fake_cuda/libnvjpeg.so.12)\n")))
       << two.out;
   // Looking takes nothing.
   const std::string report = galatea::testing::read_file(folder_ / "report");
@@ -61,7 +62,7 @@ TEST_F(CommandLine, ExplainTellsWhatDecodes) {
   const auto explain = [&](const std::string& decoder) {
     return run({"explain", file.string(), "--device", "gpu", "--emit=plan", "--decoder", decoder});
   };
-  ::setenv("GALATEA_CUDA_LIBRARY_PATH", GALATEA_BINARY_DIR "/fake_cuda", 1);
+  ::setenv("GALATEA_CUDA_LIBRARY_PATH", build_folder("/fake_cuda").c_str(), 1);
   const Outcome here = explain("auto"), by_cpu = explain("cpu");
   ::setenv("FAKE_NVJPEG_VERSION", "11.9", 1);
   const Outcome old = explain("auto");
@@ -89,7 +90,7 @@ TEST_F(CommandLine, PipelinesRunAndArePlannedForAGpu) {
     return read_file(folder_ / name / "out0/000000.npy") + read_file(folder_ / name / "out0/000003.npy");
   };
   const std::string expected = save(stated, "cpu", "cpu");
-  ::setenv("GALATEA_CUDA_LIBRARY_PATH", GALATEA_BINARY_DIR "/fake_cuda", 1);
+  ::setenv("GALATEA_CUDA_LIBRARY_PATH", build_folder("/fake_cuda").c_str(), 1);
   ::setenv("FAKE_CUDA_REPORT", (folder_ / "gpu-report").c_str(), 1);
   const std::string on_gpu = save(stated, "gpu", "gpu"), by_itself = save(stated, "auto", "auto"),
                     by_cost = save(hello(), "gpu:0", "cost");
@@ -150,7 +151,7 @@ TEST_F(CommandLine, DevicesThatAreNotHereAreStatusThree) {
 
 /// Which was asked for, how many there are, and their names.
 TEST_F(CommandLine, AGpuOfANumberThatIsNotHere) {
-  ::setenv("GALATEA_CUDA_LIBRARY_PATH", GALATEA_BINARY_DIR "/fake_cuda", 1);
+  ::setenv("GALATEA_CUDA_LIBRARY_PATH", build_folder("/fake_cuda").c_str(), 1);
   const Outcome one = run({"run", hello(), "--device", "gpu:9"});
   ::setenv("FAKE_CUDA_DEVICES", "2", 1);
   const Outcome two = run({"run", hello(), "--device", "gpu:2"});
@@ -177,7 +178,7 @@ TEST_F(CommandLine, AGpuOfANumberThatIsNotHere) {
 TEST_F(CommandLine, AGpuOfANumberThatIsTooLarge) {
   const auto said = [&] { return run({"run", hello(), "--device", "gpu:99999999999"}); };
   const Outcome none = said();
-  ::setenv("GALATEA_CUDA_LIBRARY_PATH", GALATEA_BINARY_DIR "/fake_cuda", 1);
+  ::setenv("GALATEA_CUDA_LIBRARY_PATH", build_folder("/fake_cuda").c_str(), 1);
   ::setenv("FAKE_CUDA_DEVICES", "2", 1);
   const Outcome two = said();
   ::unsetenv("FAKE_CUDA_DEVICES");
@@ -194,7 +195,7 @@ TEST_F(CommandLine, AGpuOfANumberThatIsTooLarge) {
 /// Its libraries belong together wherever they lie: what nvJPEG decodes is work of the driver beside it.
 TEST_F(CommandLine, TheFakeLibrariesMayBeCopied) {
   const fs::path copied = folder_ / "libraries";
-  fs::copy(GALATEA_BINARY_DIR "/fake_cuda", copied);
+  fs::copy(build_folder("/fake_cuda"), copied);
   std::string text = read_file(hello());
   const size_t at = text.find("output_type=types.RGB");
   ASSERT_NE(at, std::string::npos) << text;
@@ -234,7 +235,7 @@ TEST_F(CommandLine, ProcessesOfAGpuShareTheCache) {
         read_file(folder / "saved" / "out0/000000.npy") + read_file(folder / "saved" / "out0/000003.npy");
     return out;
   };
-  ::setenv("GALATEA_CUDA_LIBRARY_PATH", GALATEA_BINARY_DIR "/fake_cuda", 1);
+  ::setenv("GALATEA_CUDA_LIBRARY_PATH", build_folder("/fake_cuda").c_str(), 1);
   std::vector<Run> cold(4);
   {
     std::vector<std::jthread> threads;
@@ -289,7 +290,7 @@ TEST_F(CommandLine, WhatIsWrongWithAGpuIsSaid) {
   ASSERT_NE(decoder, std::string::npos) << text;
   text.insert(decoder, "device=\"mixed\", ");
   const std::string file = write("on_gpu.dali-dsl", text);
-  ::setenv("GALATEA_CUDA_LIBRARY_PATH", GALATEA_BINARY_DIR "/fake_cuda", 1);
+  ::setenv("GALATEA_CUDA_LIBRARY_PATH", build_folder("/fake_cuda").c_str(), 1);
   for (const Case& one : cases) {
     SCOPED_TRACE(one.code);
     for (const auto& [name, value] : one.settings) ::setenv(name, value, 1);
@@ -317,7 +318,7 @@ TEST_F(CommandLine, WhatIsWrongWithAGpuIsSaid) {
 }
 
 TEST_F(CommandLine, ADriverThatCannotBeUsedIsANote) {
-  ::setenv("GALATEA_CUDA_LIBRARY_PATH", GALATEA_BINARY_DIR "/fake_cuda", 1);
+  ::setenv("GALATEA_CUDA_LIBRARY_PATH", build_folder("/fake_cuda").c_str(), 1);
   ::setenv("FAKE_CUDA_DRIVER_VERSION", "11000", 1);
   const Outcome old = run({"run", hello(), "--batches", "1"});
   ::unsetenv("FAKE_CUDA_DRIVER_VERSION");

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "base/json.h"
+#include "tests/support/build_folder.h"
 #include "tests/tools/program.h"
 
 namespace {
@@ -13,6 +14,7 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::json;
 using galatea::parse_json;
+using galatea::testing::build_folder;
 using galatea::testing::contains;
 using galatea::testing::Outcome;
 using galatea::testing::read_file;
@@ -152,7 +154,7 @@ TEST_F(PolicyCommand, MutateIsSeeded) {
 }
 
 TEST_F(PolicyCommand, ViewDrawsASheet) {
-  const std::string samples = std::string(GALATEA_BINARY_DIR) + "/samples";
+  const std::string samples = build_folder() + "/samples";
   for (const char* spelling : {"trivial_augment_wide()", "AugMix()", "rand-m9-mstd0.5-inc1"}) {
     Outcome o = policy({"view", spelling, "--data", samples, "-o", path("sheet.png"), "--samples", "1",
                         "--draws", "2", "--size", "32"});
@@ -173,7 +175,7 @@ TEST_F(PolicyCommand, ViewDrawsASheet) {
 
 /// The pipeline that a command makes of its arguments is nobody's file: what is said names the arguments.
 TEST_F(PolicyCommand, ReportsNameWhatWasGiven) {
-  const std::string samples = std::string(GALATEA_BINARY_DIR) + "/samples";
+  const std::string samples = build_folder() + "/samples";
   fs::create_directories(folder_ / "bad" / "x");
   std::ofstream(path("bad/x/1.jpg")).close();
   std::ofstream(path("mine.dali-dsl")) << "from galatea import fn\n\n\ndef own(data, m):\n"
@@ -222,7 +224,7 @@ TEST_F(PolicyCommand, ReportsNameWhatWasGiven) {
 }
 
 TEST_F(PolicyCommand, StatsCountWhatChanges) {
-  const std::string samples = std::string(GALATEA_BINARY_DIR) + "/samples";
+  const std::string samples = build_folder() + "/samples";
   auto stats = [&](const std::string& table, const std::string& expression) {
     std::ofstream(path("policy.json"))
         << "{\"format\": \"augment-policy\", \"version\": 1, \"augmentations\": {" + table +
@@ -254,7 +256,7 @@ TEST_F(PolicyCommand, StatsCountWhatChanges) {
 }
 
 TEST_F(PolicyCommand, StatsTellWhatRanAndWithWhat) {
-  const std::string samples = std::string(GALATEA_BINARY_DIR) + "/samples";
+  const std::string samples = build_folder() + "/samples";
   std::ofstream(path("policy.json")) << R"({"format": "augment-policy", "version": 1, "bins": 11,
     "augmentations": {
       "shear_y": {"range": [0, 0.3], "param": "vec_y"}, "rotate": {"range": [0, 30], "negate": true},
@@ -305,7 +307,7 @@ TEST_F(PolicyCommand, StatsTellWhatRanAndWithWhat) {
 }
 
 TEST_F(PolicyCommand, StatsMeasureWhatOnlyStepsGiveAMagnitude) {
-  const std::string samples = std::string(GALATEA_BINARY_DIR) + "/samples";
+  const std::string samples = build_folder() + "/samples";
   std::ofstream(path("policy.json")) << R"({"format": "augment-policy", "version": 1,
     "augmentations": {"rotate": {"negate": true}, "posterize": {"param": "posterize_mask0"}, "invert": {}},
     "policy": {"seq": [{"apply": "rotate", "mag": {"value": 12.5}}, ["invert", 1, null],
@@ -323,7 +325,7 @@ TEST_F(PolicyCommand, StatsMeasureWhatOnlyStepsGiveAMagnitude) {
 
 // What ran is read from the pixels of the same draws: each operation leaves a mark of its own.
 TEST_F(PolicyCommand, StatsCountWhatTheGeneratorDrew) {
-  const std::string samples = std::string(GALATEA_BINARY_DIR) + "/samples";
+  const std::string samples = build_folder() + "/samples";
   std::ofstream(path("policy.json")) << R"({"format": "augment-policy", "version": 1,
     "augmentations": {"invert": {}, "brightness": {"param": "one_plus"}, "posterize": {"param": "posterize_mask0"}},
     "policy": {"choose": 1, "weights": [3, 2, 1], "from": [["invert", 0.5, null],
@@ -372,7 +374,7 @@ TEST_F(PolicyCommand, StatsCountWhatTheGeneratorDrew) {
 }
 
 TEST_F(PolicyCommand, StatsSeeEachDrawOfRepeatedSteps) {
-  const std::string samples = std::string(GALATEA_BINARY_DIR) + "/samples";
+  const std::string samples = build_folder() + "/samples";
   Outcome o = policy(
       {"stats", "rand_augment(n=3, m=9)", "--data", samples, "--samples", "64", "--size", "16", "--json"});
   ASSERT_EQ(o.status, 0) << o.err;
@@ -388,7 +390,7 @@ TEST_F(PolicyCommand, StatsSeeEachDrawOfRepeatedSteps) {
 }
 
 TEST_F(PolicyCommand, RunAppliesSeveralToWhatIsDecodedOnce) {
-  const std::string samples = std::string(GALATEA_BINARY_DIR) + "/samples";
+  const std::string samples = build_folder() + "/samples";
   std::ofstream(path("p.dali-dsl")) << R"(from galatea import fn, pipeline_def, types
 from galatea.auto_aug import policy
 
@@ -486,7 +488,7 @@ TEST_F(PolicyCommand, SearchFindsTheBestAndGoesOn) {
 }
 
 TEST_F(PolicyCommand, APipelineLoadsAPolicyAndDependsOnItsText) {
-  const std::string samples = std::string(GALATEA_BINARY_DIR) + "/samples";
+  const std::string samples = build_folder() + "/samples";
   std::ofstream(path("train.dali-dsl"))
       << "from galatea import fn, pipeline_def\n"
          "from galatea.auto_aug import policy\n"

@@ -11,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include "base/json.h"
+#include "tests/support/build_folder.h"
 #include "tests/tools/program.h"
 
 namespace {
@@ -18,6 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::json;
 using galatea::parse_json;
+using galatea::testing::build_folder;
 using galatea::testing::contains;
 using galatea::testing::Outcome;
 using galatea::testing::read_file;
@@ -289,8 +291,7 @@ TEST_F(PolicySearchCommand, OptionsThatDoNotGoTogetherAreRefused) {
       {{"--objective", "x", "--strategy", "optuna"},
        "the strategy `optuna` is in the Python package galatea"},
       {{"--objective", "x", "--strategy", "halving", "--prune"}, "`--prune` is for trials that spend alike"},
-      {{"--proxy", std::string(GALATEA_BINARY_DIR) + "/samples", "--max-microseconds", "9"},
-       "the proxy reports no scores"},
+      {{"--proxy", build_folder() + "/samples", "--max-microseconds", "9"}, "the proxy reports no scores"},
       {{"--objective", "x {policies}", "--prune"}, "the objective names `{policies}`, but what it reports"},
       {{"--objective", "x", "--host", "3"}, "`--host` goes with `--host-strategy` or `--host-objective`"},
       {{"--host-objective", "x"}, "`--host` goes with `--host-strategy` or `--host-objective`"},
@@ -309,9 +310,8 @@ TEST_F(PolicySearchCommand, OptionsThatDoNotGoTogetherAreRefused) {
 }
 
 TEST_F(PolicySearchCommand, ADescriptorThatIsNoSocketIsSaid) {
-  const std::string command = std::string(GALATEA_BINARY_DIR) + "/bin/galatea policy search '" +
-                              path("space.json") + "' --host 7 --host-objective x 2> '" + path("said.txt") +
-                              "' 7";
+  const std::string command = build_folder() + "/bin/galatea policy search '" + path("space.json") +
+                              "' --host 7 --host-objective x 2> '" + path("said.txt") + "' 7";
   for (const std::string end : {">&-", "< /dev/null"}) {
     EXPECT_NE(std::system((command + end).c_str()), 0);
     EXPECT_TRUE(contains(read_file(path("said.txt")), "the descriptor of `--host` is no socket"))
@@ -350,9 +350,9 @@ TEST_F(PolicySearchCommand, AMistypedWordAndAMissingFolderAreSaidAtOnce) {
 }
 
 TEST_F(PolicySearchCommand, GoesOnWhereNobodyReadsWhatItSays) {
-  const std::string command = std::string(GALATEA_BINARY_DIR) + "/bin/galatea policy search '" +
-                              path("space.json") + "' --objective 'echo 1 #' --trials 5 --folder '" +
-                              path("run") + "' > '" + path("found.txt") + "' 2> /dev/full";
+  const std::string command = build_folder() + "/bin/galatea policy search '" + path("space.json") +
+                              "' --objective 'echo 1 #' --trials 5 --folder '" + path("run") + "' > '" +
+                              path("found.txt") + "' 2> /dev/full";
   EXPECT_EQ(std::system(command.c_str()), 0);
   EXPECT_EQ(lines_of(read_file(path("run/journal.jsonl"))), 1U + 2 * 5);
   EXPECT_TRUE(contains(read_file(path("found.txt")), "5 trials, 0 failed")) << read_file(path("found.txt"));
@@ -367,7 +367,7 @@ TEST_F(PolicySearchCommand, JobsThatStayIdleAreSaid) {
 }
 
 TEST_F(PolicySearchCommand, TheProxyScoresWithoutTraining) {
-  const std::string samples = std::string(GALATEA_BINARY_DIR) + "/samples";
+  const std::string samples = build_folder() + "/samples";
   auto score = [&](const std::string& table, const std::string& expression) {
     std::ofstream(path("policy.json"))
         << "{\"format\": \"augment-policy\", \"version\": 1, \"augmentations\": {" << table
@@ -436,8 +436,8 @@ TEST_F(PolicySearchCommand, ThePipelineOfTheBestPolicyStandsAlone) {
   EXPECT_EQ(checked.status, 0) << checked.err;
   EXPECT_EQ(galatea({"fmt", "--check", file}).status, 0);
   EXPECT_EQ(policy({"convert", path("best.json"), "--to", "pipeline"}).out, read_file(file));
-  const Outcome ran = galatea({"run", file, "--batches", "1", "--batch-size", "2", "--set",
-                               "data=" + std::string(GALATEA_BINARY_DIR) + "/samples"});
+  const Outcome ran = galatea(
+      {"run", file, "--batches", "1", "--batch-size", "2", "--set", "data=" + build_folder() + "/samples"});
   EXPECT_EQ(ran.status, 0) << ran.err;
   EXPECT_TRUE(contains(read_file(path("page.html")), "policy.define("));
 }
@@ -451,10 +451,10 @@ TEST_F(PolicySearchCommand, ImportsOfTheSpaceAreSeenByTrials) {
   std::ofstream(path("imports.json"))
       << R"({"format": "augment-policy", "version": 1, "imports": ["mine.dali-dsl"],
     "augmentations": {"darker": {"range": [0, 9]}}, "policy": ["darker", 1, {"$int": [0, 30]}]})";
-  const Outcome o = policy({"search", path("imports.json"), "--trials", "2", "--json", "--objective",
-                            std::string(GALATEA_BINARY_DIR) +
-                                "/bin/galatea policy score --samples 2 --draws 2 --size 32 --data " +
-                                std::string(GALATEA_BINARY_DIR) + "/samples {policy}"});
+  const Outcome o =
+      policy({"search", path("imports.json"), "--trials", "2", "--json", "--objective",
+              build_folder() + "/bin/galatea policy score --samples 2 --draws 2 --size 32 --data " +
+                  build_folder() + "/samples {policy}"});
   ASSERT_EQ(o.status, 0) << o.err;
   const Json trials = parse_json(o.out)["trials"];
   EXPECT_EQ(trials.size(), 2u);

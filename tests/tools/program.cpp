@@ -1,4 +1,5 @@
 #include "tests/tools/program.h"
+#include "tests/support/build_folder.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -31,13 +32,13 @@ bool may_be_a_fork(const std::vector<std::string>& arguments) {
 }
 
 /// In a child: the program galatea with these arguments.
-[[noreturn]] void become_galatea(std::vector<std::string>& arguments, bool is_fork) {
+[[noreturn]] void become_galatea(std::vector<std::string>& arguments, [[maybe_unused]] bool is_fork) {
   std::vector<char*> argv;
   for (std::string& argument : arguments) argv.push_back(argument.data());
   argv.push_back(nullptr);
-  if constexpr (kSanitized) {
-    if (is_fork) std::exit(galatea_program(static_cast<int>(arguments.size()), argv.data()));
-  }
+#ifdef GALATEA_PROGRAM_IS_LINKED
+  if (is_fork) std::exit(galatea_program(static_cast<int>(arguments.size()), argv.data()));
+#endif
   ::execv(argv.front(), argv.data());
   ::_exit(127);
 }
@@ -62,7 +63,7 @@ std::string read_file(const std::filesystem::path& path) {
 
 Outcome run_galatea(std::vector<std::string> arguments, const std::filesystem::path& folder,
                     const Disturbance& disturbance) {
-  const std::string program = std::string(GALATEA_BINARY_DIR) + "/bin/galatea";
+  const std::string program = build_folder() + "/bin/galatea";
   arguments.insert(arguments.begin(), program);
   const std::filesystem::path out = folder / "stdout", err = folder / "stderr";
   const bool is_fork = may_be_a_fork(arguments);
@@ -72,7 +73,7 @@ Outcome run_galatea(std::vector<std::string> arguments, const std::filesystem::p
     ::dup2(::open(out.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600), 1);
     ::dup2(::open(err.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600), 2);
     // As ctest has it: what one test has compiled is compiled for all.
-    ::setenv("GALATEA_CACHE_DIR", GALATEA_BINARY_DIR "/test-cache", 0);
+    ::setenv("GALATEA_CACHE_DIR", build_folder("/test-cache").c_str(), 0);
     if (disturbance.file_bytes != RLIM_INFINITY) {
       const rlimit bytes = {disturbance.file_bytes, disturbance.file_bytes}, core = {0, 0};
       ::setrlimit(RLIMIT_CORE, &core);

@@ -6,17 +6,19 @@
 
 #include "tests/native/sample_folder.h"
 #include "tests/pipelines/pipeline_generator.h"
+#include "tests/support/build_folder.h"
 #include "tests/support/cases.h"
 #include "tests/tools/program.h"
 
 namespace {
 
 namespace fs = std::filesystem;
+using galatea::testing::build_folder;
 using galatea::testing::contains;
 using galatea::testing::Outcome;
 using galatea::testing::read_file;
 
-std::string photographs() { return std::string(GALATEA_BINARY_DIR) + "/samples"; }
+std::string photographs() { return build_folder() + "/samples"; }
 
 class Replay : public testing::Test {
  protected:

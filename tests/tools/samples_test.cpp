@@ -10,9 +10,12 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/build_folder.h"
 #include "tests/support/own_folder.h"
 
 namespace {
+
+using galatea::testing::build_folder;
 
 namespace fs = std::filesystem;
 
@@ -38,16 +41,16 @@ int orientation_of(const std::string& jpeg) {
 
 TEST(Samples, AreTheSameOnEveryRun) {
   const fs::path again = galatea::testing::make_own_folder("galatea_samples");
-  const std::string command = std::string(GALATEA_BINARY_DIR) + "/bin/galatea-samples " +
-                              (again / "samples").string() + " 2>/dev/null";
+  const std::string command =
+      build_folder() + "/bin/galatea-samples " + (again / "samples").string() + " 2>/dev/null";
   ASSERT_EQ(std::system(command.c_str()), 0);
-  EXPECT_EQ(read_all(again / "samples"), read_all(fs::path(GALATEA_BINARY_DIR) / "samples"));
-  EXPECT_EQ(read_all(again / "samples-corrupt"), read_all(fs::path(GALATEA_BINARY_DIR) / "samples-corrupt"));
+  EXPECT_EQ(read_all(again / "samples"), read_all(fs::path(build_folder()) / "samples"));
+  EXPECT_EQ(read_all(again / "samples-corrupt"), read_all(fs::path(build_folder()) / "samples-corrupt"));
   fs::remove_all(again);
 }
 
 TEST(Samples, HoldWhatExamplesNeed) {
-  auto files = read_all(fs::path(GALATEA_BINARY_DIR) / "samples");
+  auto files = read_all(fs::path(build_folder()) / "samples");
   EXPECT_EQ(files.size(), 18u);
   std::map<int, int> orientations;
   std::map<std::string, int> classes;
@@ -72,7 +75,7 @@ TEST(Samples, HoldWhatExamplesNeed) {
 }
 
 TEST(Samples, CorruptOnesAreCorrupt) {
-  auto files = read_all(fs::path(GALATEA_BINARY_DIR) / "samples-corrupt");
+  auto files = read_all(fs::path(build_folder()) / "samples-corrupt");
   EXPECT_EQ(files.size(), 6u);
   EXPECT_FALSE(files["broken/01_cut_short.jpg"].ends_with("\xFF\xD9"));
   EXPECT_TRUE(files["broken/00_good.jpg"].ends_with("\xFF\xD9"));
@@ -81,8 +84,8 @@ TEST(Samples, CorruptOnesAreCorrupt) {
 
 TEST(Samples, PhotographsAreOfTheSizesOfADataSet) {
   const fs::path folder = galatea::testing::make_own_folder("galatea_photographs");
-  const std::string command = std::string(GALATEA_BINARY_DIR) + "/bin/galatea-samples --photographs 9 " +
-                              folder.string() + " 2>/dev/null";
+  const std::string command =
+      build_folder() + "/bin/galatea-samples --photographs 9 " + folder.string() + " 2>/dev/null";
   ASSERT_EQ(std::system(command.c_str()), 0);
   const auto files = read_all(folder);
   EXPECT_EQ(files.size(), 9U);
@@ -104,8 +107,7 @@ TEST(Samples, PhotographsAreOfTheSizesOfADataSet) {
 
 TEST(Samples, WrongUseAndUnwritablePlacesAreErrors) {
   auto status = [](const std::string& arguments) {
-    const std::string command =
-        std::string(GALATEA_BINARY_DIR) + "/bin/galatea-samples " + arguments + " >/dev/null 2>&1";
+    const std::string command = build_folder() + "/bin/galatea-samples " + arguments + " >/dev/null 2>&1";
     return WEXITSTATUS(std::system(command.c_str()));
   };
   EXPECT_EQ(status(""), 2);

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "base/json.h"
+#include "tests/support/build_folder.h"
 #include "tests/tools/command_line.h"
 
 namespace {
@@ -15,6 +16,7 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::json;
 using galatea::parse_json;
+using galatea::testing::build_folder;
 using galatea::testing::CommandLine;
 using galatea::testing::contains;
 using galatea::testing::Outcome;
@@ -23,7 +25,7 @@ using galatea::testing::read_file;
 class SeveralGpusCommandLine : public CommandLine {
  protected:
   SeveralGpusCommandLine() {
-    ::setenv("GALATEA_CUDA_LIBRARY_PATH", GALATEA_BINARY_DIR "/fake_cuda", 1);
+    ::setenv("GALATEA_CUDA_LIBRARY_PATH", build_folder("/fake_cuda").c_str(), 1);
     ::setenv("FAKE_CUDA_DEVICES", "4", 1);
   }
   ~SeveralGpusCommandLine() override {

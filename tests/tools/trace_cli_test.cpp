@@ -6,12 +6,14 @@
 #include <gtest/gtest.h>
 
 #include "base/json.h"
+#include "tests/support/build_folder.h"
 #include "tests/tools/program.h"
 
 namespace {
 
 using Json = nlohmann::json;
 using galatea::parse_json;
+using galatea::testing::build_folder;
 using galatea::testing::contains;
 using galatea::testing::Outcome;
 
@@ -40,7 +42,7 @@ class TraceCommand : public testing::Test {
   Outcome run(std::vector<std::string> arguments) const {
     arguments.insert(arguments.begin() + 1, file_);
     arguments.push_back("--set");
-    arguments.push_back("data=" + std::string(GALATEA_BINARY_DIR) + "/samples");
+    arguments.push_back("data=" + build_folder() + "/samples");
     return galatea::testing::run_galatea(std::move(arguments), scratch_.path());
   }
   Json trace(const std::string& sample) const {
@@ -97,7 +99,7 @@ TEST_F(TraceCommand, TextNamesLinesDrawsAndArms) {
 TEST_F(TraceCommand, ArgumentsAreValuesInJson) {
   const Json steps = trace("0")["steps"];
   EXPECT_EQ(steps[0]["operator"], "readers.file");
-  EXPECT_EQ(steps[0]["arguments"]["file_root"], std::string(GALATEA_BINARY_DIR) + "/samples");
+  EXPECT_EQ(steps[0]["arguments"]["file_root"], build_folder() + "/samples");
   EXPECT_EQ(steps[2]["operator"], "random.coin_flip");
   EXPECT_EQ(steps[2]["arguments"]["probability"].get<double>(), 0.6);
   const Json& cast = steps[steps.size() - 2];
@@ -124,7 +126,7 @@ def train(data: str):
     return mixed(fn.decoders.image(encoded))
 )");
   const Outcome outcome = galatea::testing::run_galatea(
-      {"trace", file, "--set", std::string("data=") + GALATEA_BINARY_DIR + "/samples"}, scratch_.path());
+      {"trace", file, "--set", "data=" + build_folder("/samples")}, scratch_.path());
   ASSERT_EQ(outcome.status, 0) << outcome.err;
   EXPECT_TRUE(contains(outcome.out, "body=")) << outcome.out;
   EXPECT_TRUE(contains(outcome.out, "…")) << outcome.out;
